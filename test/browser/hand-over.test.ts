@@ -104,6 +104,16 @@ test('the report of a session opens without the server, and asks for nothing', a
   await report.page.setContent(text)
   for (const name of ['Figures in the answer', 'Evidence', 'Sources', 'Timeline', 'Gaps and problems', 'Models'])
     await report.page.getByRole('heading', { name }).first().waitFor()
+  // A figure is one word, and its sentence is words and not their markup.
+  const claims = report.page.locator('tr', { has: report.page.locator('td.claim') })
+  const big = claims.filter({ has: report.page.getByText('127,311', { exact: true }) }).first()
+  expect(
+    await big
+      .locator('strong')
+      .first()
+      .evaluate((figure) => figure.getClientRects().length),
+  ).toBe(1)
+  expect(await claims.filter({ hasText: '**' }).count()).toBe(0)
   expect(asked).toEqual([])
   expect(await report.page.locator('script, img, link, iframe').count()).toBe(0)
   await report.shot('report')

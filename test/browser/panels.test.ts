@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { faults } from './matrix/faults.ts'
 import { press, pressKey } from './pointer.ts'
 import { studioTests, type Tab } from './studio-page.ts'
 
@@ -235,6 +236,12 @@ test('timeline: zoomed, played at another speed, and a bar leads to its moment',
   const narrow = (await bars.nth(1).boundingBox())?.width ?? 0
   await tab.getByTestId('timeline').getByLabel('Zoom in').click()
   await expect.poll(async () => (await bars.nth(1).boundingBox())?.width ?? 0).toBeGreaterThan(narrow * 1.5)
+  for (const _ of [2, 3, 4, 5]) await tab.getByTestId('timeline').getByLabel('Zoom in').click()
+  const labels = tab.getByTestId('timeline').locator('.tick:not(:empty)')
+  await labels.nth(1).waitFor()
+  // No two ticks are called the same.
+  const names = await labels.allTextContents()
+  expect(new Set(names).size, names.join(', ')).toBe(names.length)
   await tab.getByTestId('timeline').getByLabel('Fit').click()
   await bars.nth(1).click()
   await tab.getByTestId('moment-bar').waitFor()
@@ -270,6 +277,29 @@ test('wire: the stream as curl, and a frame as it is on the wire', async () => {
   expect(await tab.getByTestId('wire-frame').first().locator('pre').textContent()).toMatch(/^id: 1\ndata: \{/)
 })
 
+test.each([390, 768, 1440, 1920])('wire: two dialects fit beside or below each other at %i px', async (width) => {
+  const { page } = await studio.open(`/s/${briefing}?panel=wire`, { viewport: { width, height: 900 } })
+  await page.getByTestId('wire-beside').selectOption('adk')
+  const columns = page.getByTestId('wire-column')
+  await columns.nth(1).getByTestId('wire-frame').first().waitFor()
+  expect(await page.evaluate(faults)).toEqual([])
+  const [first, second] = await columns.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON()))
+  expect([second.left >= first.right, second.top >= first.bottom]).toEqual(width < 480 ? [false, true] : [true, false])
+})
+
+test('state: the last change is one that made a difference, also where the same values were written later', async () => {
+  const again = await studio.run('recovery', 'Give me a recovery briefing for Cedar Creek Fire')
+  const content = { role: 'user', parts: [{ text: 'Give me a recovery briefing for Cedar Creek Fire' }] }
+  const payload = { agent: 'recovery', input: { messages: [{ id: 'again', role: 'user', content }] } }
+  await studio.app.inject({ method: 'POST', url: `/sessions/${again}/runs`, payload })
+  await expect
+    .poll(async () => (await studio.app.inject(`/sessions/${again}`)).json())
+    .toMatchObject({ run: 'done', runs: 2 })
+  await open('state', again)
+  const changed = tab.getByTestId('panel-state').getByTestId('state-difference')
+  await changed.first().waitFor()
+})
+
 test('a plan is reordered by dragging too', async () => {
   await open('plan', await studio.run('planner', 'Plan a competitor analysis of the CRM market'))
   const tasks = tab.getByTestId('plan-task')
@@ -287,7 +317,7 @@ test('proof: a figure of the answer leads to the results that hold it, and a pla
   expect(await why.locator('.figure:not(.held)').allTextContents()).toEqual([])
   await clickAt(why.locator('.figure', { hasText: '127,311' }))
   await why.getByTestId('why-place').first().waitFor()
-  expect(await why.getByTestId('why-place').first().textContent()).toContain('burn_analyst')
+  expect(await why.getByTestId('why-place').first().textContent()).toContain('assess_severity')
   expect(await tab.locator('.tool.lit .tool-name').allTextContents()).toContain('burn_analyst')
   await shot('why')
   await clickAt(why.locator('.claim', { hasText: 'Deploy a BAER team' }))
@@ -304,8 +334,10 @@ test('proof: a figure of the answer leads to the results that hold it, and a pla
   await why.locator('.figure.unheld').waitFor()
   expect(await why.locator('.figure.unheld').allTextContents()).toEqual(['$410,000'])
   await clickAt(why.locator('.figure.unheld'))
-  expect(await why.getByTestId('why-nothing').textContent()).toContain('Nothing in the log before this answer holds')
-  expect(await why.getByTestId('why-counts').textContent()).toContain('1 with a figure that nothing in the log holds')
+  expect(await why.getByTestId('why-nothing').textContent()).toContain('Nothing in the log before this answer supports')
+  expect(await why.getByTestId('why-counts').textContent()).toContain(
+    '1 with a figure that nothing in the log supports',
+  )
   await shot('why-planted')
 })
 

@@ -106,6 +106,8 @@ test('a run that a crash cut off ends at its last event, and the pause after it 
   await bar.waitFor()
   expect(await bar.getAttribute('aria-label')).toBe('desk, cut off, 2.0 s, events 2 to 3')
   expect(await page.getByTestId('timeline-break').count()).toBe(1)
+  const node = page.getByTestId('flow-node').filter({ hasText: 'desk' })
+  expect([await node.textContent(), await node.getAttribute('data-status')]).toEqual(['DEdeskcut off', 'interrupted'])
   const end = page.getByTestId('message-complete')
   expect(await end.textContent()).toContain('cut off')
   expect(await end.locator('time').getAttribute('datetime')).toBe(new Date(1_767_000_002_000).toISOString())

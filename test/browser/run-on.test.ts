@@ -56,7 +56,7 @@ test('a result is edited on its card, and the comparison names where the runs pa
   expect(await textOf(page, 'divergence')).toMatch(/assistant’s first call of \w+/)
   await tab.shot('run-on-compare')
   await press(page, page.getByRole('button', { name: 'Close' }))
-  expect(await textOf(page, 'changed')).toContain('user changed the result of')
+  expect(await textOf(page, 'changed')).toContain('You changed the result of')
   expect(page.url()).not.toContain(chat)
   expect(await exported(chat)).toBe(before)
 })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { wireText } from '@millrace/core/testing'
 import { expect, test } from 'vitest'
 import { loadVectors } from '../kit/vectors.ts'
+import { faults } from './matrix/faults.ts'
 import { ask, type Studio, studioTests } from './studio-page.ts'
 
 const studio = studioTests(0)
@@ -317,6 +318,27 @@ test('two sessions are compared: what differs is marked', async () => {
   await tab.shot('compare')
   await page.getByRole('button', { name: 'Close' }).click()
   await page.getByTestId('message-complete').waitFor()
+})
+
+test('on a tablet the names of two sides are shortened, and the pages that lead nowhere have the way to the list', async () => {
+  const question = 'Give me a recovery briefing for Cedar Creek Fire, and then a second one with every detail'
+  const [left, right] = [await studio.run('assistant', question), await studio.run('assistant', `${question}, please`)]
+  const { page, noise } = await studio.open(`/s/${left}?compare=${right}`, { viewport: { width: 768, height: 1024 } })
+  await page.getByTestId('compare').getByText('Final state').waitFor()
+  const displays = await page
+    .locator('.compare-names .link')
+    .evaluateAll((names) => names.map((name) => [name.scrollWidth > name.clientWidth, getComputedStyle(name).display]))
+  expect(displays).toEqual([
+    [true, 'block'],
+    [true, 'block'],
+  ])
+  expect(await page.evaluate(faults)).toEqual([])
+  await page.goto(`${studio.address}/s/nothing-here`)
+  await page.getByTestId('unknown-place').waitFor()
+  await page.getByRole('button', { name: /Show the session list/ }).click()
+  await page.getByTestId('session-list').waitFor()
+  // The unknown session is refused with 404, which the browser prints.
+  noise.splice(0)
 })
 
 async function sessionsOf({ app }: Studio): Promise<number> {

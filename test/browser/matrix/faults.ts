@@ -62,7 +62,9 @@ export function faults(): readonly string[] {
       if (cuts.x && /auto|scroll/.test(style.overflowX) && outer.scrollWidth > outer.clientWidth) scrollsX = true
       if (cuts.y && /auto|scroll/.test(style.overflowY) && outer.scrollHeight > outer.clientHeight) scrollsY = true
       const isGraph = outer.matches('.react-flow, .flow-graph, .react-flow *')
-      const short = style.textOverflow === 'ellipsis' || Number(style.webkitLineClamp) > 0
+      // Text inside a flex or grid box is cut without an ellipsis.
+      const ends = style.textOverflow === 'ellipsis' && (outer !== element || !/flex|grid/.test(style.display))
+      const short = ends || Number(style.webkitLineClamp) > 0
       if (cuts.x && !scrollsX && !isGraph && (shown.right > right + 1.5 || shown.left < left - 1.5)) {
         if (!short) found.add(`cut off at the side by ${about(outer).slice(0, 60)}: ${about(element)}`)
         else if (outer.closest('[title]') === null && outer.querySelector('[title]') === null)

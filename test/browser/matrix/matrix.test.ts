@@ -84,9 +84,12 @@ test('the small form has every pair of values of the whole one', () => {
   expect([...pairsIn(everyCell())].filter((pair) => !pairsIn(someCells()).has(pair))).toEqual([])
 })
 
-/** `MILLRACE_POINTS="Flow,Wire"` runs only these, for a person who repairs one of them. */
+/** `MILLRACE_POINTS="Flow,Wire"` and `MILLRACE_KINDS="examples,imported"` run only these, for a person who repairs one. */
 const only = process.env.MILLRACE_POINTS?.split(',')
-const isWanted = ({ point }: Cell): boolean => only === undefined || only.includes(points[point]?.name ?? '')
+const onlyKinds = process.env.MILLRACE_KINDS?.split(',')
+const isWanted = ({ point, kind }: Cell): boolean =>
+  (only === undefined || only.includes(points[point]?.name ?? '')) &&
+  (onlyKinds === undefined || onlyKinds.includes(kinds[kind] ?? ''))
 const cells = (full ? everyCell() : someCells()).filter(isWanted)
 const tabs = kinds.flatMap((kind, k) =>
   sizes.flatMap((size, s) =>

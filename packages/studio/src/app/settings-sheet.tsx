@@ -12,7 +12,7 @@ export const showSettings = (): void => useSheet.setState({ open: true })
 const hide = (): void => useSheet.setState({ open: false })
 
 const themes = [
-  ['system', 'as the system'],
+  ['system', 'same as the system'],
   ['light', 'light'],
   ['dark', 'dark'],
 ] as const
@@ -53,7 +53,7 @@ export function SettingsSheet() {
           value={timeZone}
           onChange={(event) => set({ timeZone: event.target.value })}
         >
-          <option value="">as the browser ({Intl.DateTimeFormat().resolvedOptions().timeZone})</option>
+          <option value="">same as the browser ({Intl.DateTimeFormat().resolvedOptions().timeZone})</option>
           <option value="UTC">UTC</option>
           {Intl.supportedValuesOf('timeZone').map((zone) => (
             <option key={zone} value={zone}>

@@ -1,8 +1,10 @@
 import { diffState } from '@millrace/core'
+import { useSession } from '@millrace/react'
 import { type ReactNode, useMemo, useState } from 'react'
 import { useKeyboard } from '../app/keyboard.ts'
 import { navigate } from '../app/route.ts'
 import { changeSentence } from '../conversation/change-sentence.ts'
+import { useAgentColours } from '../session/agents-seen.ts'
 import { useSessions } from '../session/sessions.ts'
 import { Button, Pill } from '../ui/controls.tsx'
 import { TextBlock } from '../ui/text-block.tsx'
@@ -61,7 +63,7 @@ function Pair(props: PairProps) {
   const isLoading = [useIsLoading(props.left), useIsLoading(props.right)].includes(true)
   return isLoading ? (
     <p className="compare-loading faint" role="status">
-      Loading both sides …
+      Loading both sides…
     </p>
   ) : (
     <LoadedPair {...props} />
@@ -69,10 +71,13 @@ function Pair(props: PairProps) {
 }
 
 function LoadedPair({ left, right, more, children }: PairProps) {
+  // The colours of the first side, which are those that its agents have on their own page.
+  useAgentColours(useSession(left.session))
   const a = useSide(left)
   const b = useSide(right)
   const pairs = useMemo(() => align(a.messages, b.messages), [a, b])
   const divergence = useMemo(() => firstDivergence(a.happened, b.happened), [a, b])
+  const me = useSessions((state) => state.caller?.user)
   const different = pairs.filter(({ kind }) => kind !== 'same').length
   return (
     <>
@@ -102,7 +107,7 @@ function LoadedPair({ left, right, more, children }: PairProps) {
         </div>
         {b.changes.map((change) => (
           <p key={change.key} className="divergence" data-testid="compare-change">
-            {changeSentence(change)}, event {change.of.seq}.
+            {changeSentence(change, me)}, event {change.of.seq}.
           </p>
         ))}
         {divergence !== undefined && <FirstDifference divergence={divergence} pairs={pairs} />}

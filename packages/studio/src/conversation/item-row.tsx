@@ -5,6 +5,7 @@ import { type ComparedSide, printSides } from '../compare/sides.ts'
 import { MessageFeedback } from '../feedback/feedback.tsx'
 import { goTo } from '../session/cursor.ts'
 import { useLit } from '../session/lit.ts'
+import { useSessions } from '../session/sessions.ts'
 import { openStep } from '../step/open-step.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Avatar } from '../ui/avatar.tsx'
@@ -67,9 +68,11 @@ export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) 
 
 /** What a person changed before the run went on. */
 function ChangeNote({ item }: { readonly item: Extract<Item, { kind: 'changed' }> }) {
+  const me = useSessions((state) => state.caller?.user)
   return (
     <p className="note" data-testid="changed">
-      <Icon name="pencil" /> {changeSentence(item)} <span className="faint">event {item.of.seq} of the original</span>
+      <Icon name="pencil" /> {changeSentence(item, me)}{' '}
+      <span className="faint">event {item.of.seq} of the original</span>
     </p>
   )
 }
@@ -228,7 +231,7 @@ function PartRow({ part, run, streaming }: { readonly part: Part; readonly run: 
       return (
         <details className="thought">
           <summary>
-            <Icon name="thought" /> {streaming ? 'Thinking …' : 'Thought'}
+            <Icon name="thought" /> {streaming ? 'Thinking…' : 'Thought'}
           </summary>
           <p>{part.text}</p>
         </details>

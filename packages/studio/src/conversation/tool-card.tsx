@@ -21,6 +21,8 @@ export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: 
   const waiting = card.status === 'pending' && (card.longRunning === true || !working)
   const args = card.args === undefined ? '' : brief(card.args)
   const word = waiting ? 'waiting' : words[card.status]
+  // A result that answers no call may name only the call's id.
+  const name = card.name === '' ? 'unknown tool' : card.name
   const outcome = no ? 'Answer' : card.error === undefined ? 'Result' : 'Error'
   // The time until a person said no is not the tool's time, and a call that is still running has no duration yet.
   const took = no || card.status === 'pending' ? undefined : (callTimes.get(card.call) ?? card.duration)
@@ -31,8 +33,8 @@ export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: 
     >
       <summary>
         <Icon name="tool" />
-        <span className="tool-name" title={card.name}>
-          {card.name}
+        <span className={`tool-name ${card.name === '' ? 'unnamed' : ''}`} title={name}>
+          {name}
         </span>
         <span className="tool-args ellipsis" title={args}>
           {args}
@@ -42,13 +44,11 @@ export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: 
       </summary>
       <div className="tool-body">
         <p className="tool-label">Arguments</p>
-        <TextBlock label={`Arguments of ${card.name}`}>{JSON.stringify(card.args ?? {}, null, 2)}</TextBlock>
+        <TextBlock label={`Arguments of ${name}`}>{JSON.stringify(card.args ?? {}, null, 2)}</TextBlock>
         {(card.result !== undefined || card.error !== undefined) && (
           <>
             <p className="tool-label">{outcome}</p>
-            <TextBlock label={`${outcome} of ${card.name}`}>
-              {card.error ?? JSON.stringify(card.result, null, 2)}
-            </TextBlock>
+            <TextBlock label={`${outcome} of ${name}`}>{card.error ?? JSON.stringify(card.result, null, 2)}</TextBlock>
           </>
         )}
         <button type="button" className="link" onClick={() => goTo(card.endSeq ?? card.seq)}>

@@ -85,7 +85,7 @@ function PaletteBody() {
           autoComplete="off"
           spellCheck={false}
           maxLength={400}
-          placeholder="Search messages, tools, state, errors, agents"
+          placeholder="Search messages, tools, state, errors"
           value={text}
           data-testid="palette-input"
           onKeyDown={onKeyDown}

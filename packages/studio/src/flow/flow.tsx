@@ -38,7 +38,7 @@ export function FlowPanel({ session, agent, at }: PanelProps) {
     <>
       {runs.length > 1 && <RunFilter runs={runs} run={run} onRun={setRun} />}
       <ReactFlowProvider>
-        <FlowGraph key={run} drawing={drawing} shown={shown} runs={ended} onToggle={toggle} />
+        <FlowGraph key={run} drawing={drawing} shown={shown} runs={ended} rows={session.log.rows} onToggle={toggle} />
       </ReactFlowProvider>
     </>
   )
@@ -59,7 +59,7 @@ function RunFilter({ runs, run, onRun }: RunFilterProps) {
         data-testid="flow-run"
         onChange={(event) => onRun(event.target.value)}
       >
-        <option value="">All {runs.length} runs</option>
+        <option value="">All runs ({runs.length.toLocaleString('en')})</option>
         {runs.map(({ run: id, number, text, agent }) => (
           <option key={id} value={id}>
             Run {number}: {text === '' ? agent : text.slice(0, 80)}

@@ -1,6 +1,7 @@
-import { activeNodes, defined, type Flow } from '@millrace/core'
+import { activeNodes, defined, type Flow, type FlowNode, type Problem, type Recorded } from '@millrace/core'
 import { Background, Controls, MarkerType, ReactFlow, useReactFlow } from '@xyflow/react'
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { rowIndexAt } from '../session/row-index.ts'
 import type { RunSpan } from '../session/runs.ts'
 import { type StateWord, stepWord } from '../ui/state-word.ts'
 import { carriedOn, type Drawing } from './drawing.ts'
@@ -19,18 +20,19 @@ interface FlowGraphProps {
   readonly shown: Flow
   /** The runs as they are known at the cursor. */
   readonly runs: readonly RunSpan[]
+  readonly rows: readonly Recorded[]
   readonly onToggle: (id: string) => void
 }
 
-export function FlowGraph({ drawing, shown, runs, onToggle }: FlowGraphProps) {
+export function FlowGraph({ drawing, shown, runs, rows, onToggle }: FlowGraphProps) {
   const place = useRef<HTMLDivElement>(null)
   const room = useRoom(place)
   const layout = useLayout(drawing, room)
   const [cut, setCut] = useState(false)
   const [lit, setLit] = useState<string>()
   const nodes = useMemo(
-    () => (layout === undefined ? [] : nodesOf(layout.drawing, layout.made, shown, runs, onToggle)),
-    [layout, shown, runs, onToggle],
+    () => (layout === undefined ? [] : nodesOf(layout.drawing, layout.made, { shown, runs, rows, onToggle })),
+    [layout, shown, runs, rows, onToggle],
   )
   const edges = useMemo(
     () => (layout === undefined ? [] : edgesOf(layout.drawing, layout.made, shown, lit, setLit)),
@@ -69,7 +71,7 @@ export function FlowGraph({ drawing, shown, runs, onToggle }: FlowGraphProps) {
       )}
       {layout === undefined && (
         <p className="flow-waiting" role="status">
-          Drawing the graph …
+          Drawing the graph…
         </p>
       )}
     </div>
@@ -166,9 +168,7 @@ function useLayout(drawing: Drawing, room: Size): LaidOut | undefined {
 function nodesOf(
   { nodes }: Drawing,
   layout: Layout,
-  shown: Flow,
-  runs: readonly RunSpan[],
-  onToggle: (id: string) => void,
+  { shown, runs, rows, onToggle }: Omit<FlowGraphProps, 'drawing'>,
 ): StepNode[] {
   const known = new Map(shown.nodes.toArray().map((node) => [node.id, node]))
   const active = new Set(activeNodes(shown))
@@ -184,7 +184,7 @@ function nodesOf(
       ? 'running'
       : node === undefined || node.executions === 0
         ? 'not started'
-        : stepWord({ status: node.status, superseded: undefined, error: undefined }, run)
+        : stepWord({ status: node.status, superseded: undefined, error: errorOf(node, rows) }, run)
     const latest = node !== undefined && node.lastSeq === last
     const data = { drawn, node, active: isActive, latest, word, onToggle }
     // Without `measured`, React Flow forgets where the edges of a new node begin, and takes them off the page until it has
@@ -192,6 +192,12 @@ function nodesOf(
     const measured = { width, height }
     return [{ id: drawn.id, type: 'step', position, data, width, height, measured } satisfies StepNode]
   })
+}
+
+/** Why the last execution of a node ended: a step that the server's stop cut off did not fail. */
+function errorOf({ status, lastSeq }: FlowNode, rows: readonly Recorded[]): Problem | undefined {
+  const end = status === 'error' ? rows[rowIndexAt(rows, lastSeq)]?.event : undefined
+  return end?.kind === 'node.finished' ? end.error : undefined
 }
 
 function edgesOf(

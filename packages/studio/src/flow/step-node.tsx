@@ -24,7 +24,8 @@ export type StepNode = Node<
 export function StepNodeView({ data }: NodeProps<StepNode>) {
   const { drawn, node, active, latest, word, onToggle } = data
   const ran = node !== undefined && (drawn.kind !== 'step' || node.executions > 0 || active)
-  const status = active ? 'running' : ran ? (node?.status ?? 'ok') : 'idle'
+  const ended = word === 'cut off' ? 'interrupted' : (node?.status ?? 'ok')
+  const status = active ? 'running' : ran ? ended : 'idle'
   if (drawn.kind !== 'step') {
     return (
       <div

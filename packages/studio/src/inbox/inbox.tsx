@@ -130,7 +130,7 @@ function Questions({ info }: { readonly info: SessionInfo }) {
           {latest?.status === 'running'
             ? 'The run continues.'
             : connection.phase === 'connecting'
-              ? 'Loading the question …'
+              ? 'Loading the question…'
               : 'This session has no open question. Open it to see why it waits.'}
         </p>
       )}

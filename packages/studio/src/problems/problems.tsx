@@ -84,6 +84,9 @@ function FailureRow({ failure, here }: { readonly failure: Failure; readonly her
   )
 }
 
+const severityWord = (severity: Severity, count: number): string =>
+  severity === 'info' || count === 1 ? severity : `${severity}s`
+
 interface FindingsProps {
   readonly found: readonly StreamProblem[]
   readonly total: number
@@ -107,11 +110,11 @@ function Findings({ found, total, at }: FindingsProps) {
             disabled={count(severity) === 0}
             onClick={() => setHidden(toggled(hidden, severity))}
           >
-            <Pill tone={tones[severity]}>{count(severity)}</Pill> {severity}
+            <Pill tone={tones[severity]}>{count(severity)}</Pill> {severityWord(severity, count(severity))}
           </button>
         ))}
         <span className="spacer" />
-        {total > found.length && <span className="faint">{total} in total</span>}
+        {total > found.length && <span className="faint">{total.toLocaleString('en')} in total</span>}
       </div>
       <ul className="problem-list">
         {shown.slice(0, most).map((each, i) => (
@@ -121,7 +124,7 @@ function Findings({ found, total, at }: FindingsProps) {
         {shown.length > most && (
           <li>
             <button type="button" className="more" onClick={() => setMost(most * 4)}>
-              {shown.length - most} more
+              {(shown.length - most).toLocaleString('en')} more
             </button>
           </li>
         )}

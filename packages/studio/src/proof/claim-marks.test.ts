@@ -24,3 +24,26 @@ test.each([
   const spans = all(tree).filter(({ children }) => children?.some(({ tagName }) => tagName === 'button') === true)
   expect(spans.map(textOf)).toEqual(kept)
 })
+
+test('a number in a table is looked up as what its column counts', () => {
+  const asked: unknown[] = []
+  const of = (figure: unknown): readonly never[] => {
+    asked.push(figure)
+    return []
+  }
+  const index = { of, ofName: () => [] } as unknown as SupportIndex
+  const cell = (tagName: string, value: string): Node => ({
+    type: 'element',
+    tagName,
+    children: [{ type: 'text', value }],
+  })
+  const row = (...children: Node[]): Node => ({ type: 'element', tagName: 'tr', children })
+  const tree: Node = {
+    type: 'element',
+    tagName: 'table',
+    children: [row(cell('th', 'class'), cell('th', 'sectors')), row(cell('td', 'HIGH'), cell('td', '4'))],
+  }
+  claimMarks(index)()(tree)
+  expect(asked).toMatchObject([{ text: '4', of: 'sector' }])
+  expect(JSON.stringify(tree)).toContain('"dataOf":"sector"')
+})

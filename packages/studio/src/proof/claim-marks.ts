@@ -1,4 +1,4 @@
-import { type Claim, claimsIn, type SupportIndex } from '@millrace/core'
+import { type Claim, claimsIn, countedBy, type SupportIndex } from '@millrace/core'
 
 /** As much of a hast node as is needed here. */
 interface MarkupNode {
@@ -13,15 +13,28 @@ const blocks = new Set(['p', 'li', 'td', 'th', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6
 
 /**
  * A rehype plugin: each sentence becomes a span with its text in `data-claim`, each figure a button with its place in
- * that text in `data-figure`. A figure that nothing in the log holds has the class `unheld`.
+ * that text in `data-figure`. In a table, `data-of` is what the numbers of the column count. A figure that nothing in the
+ * log supports has the class `unheld`.
  */
 export function claimMarks(support: SupportIndex): () => (tree: MarkupNode) => void {
   return () => (tree) => visit(tree, support)
 }
 
-function visit(node: MarkupNode, support: SupportIndex): void {
-  if (node.type === 'element' && blocks.has(node.tagName ?? '')) markBlock(node, support)
-  for (const child of node.children ?? []) if (child.properties?.dataClaim === undefined) visit(child, support)
+function visit(node: MarkupNode, support: SupportIndex, heads: readonly string[] = [], column = 0): void {
+  if (node.type === 'element' && blocks.has(node.tagName ?? ''))
+    markBlock(node, support, node.tagName === 'td' ? countedBy(heads[column] ?? '') : undefined)
+  const within = node.tagName === 'table' ? headsOf(node) : heads
+  let cell = 0
+  for (const child of node.children ?? []) {
+    if (child.properties?.dataClaim === undefined) visit(child, support, within, cell)
+    if (child.tagName === 'td') cell += 1
+  }
+}
+
+const textOf = ({ value, children }: MarkupNode): string => value ?? (children ?? []).map(textOf).join('')
+
+function headsOf(node: MarkupNode): readonly string[] {
+  return (node.children ?? []).flatMap((child) => (child.tagName === 'th' ? [textOf(child)] : headsOf(child)))
 }
 
 /** Texts of the block itself, not of a list inside an item. */
@@ -33,10 +46,10 @@ function textsIn(node: MarkupNode, found: { parent: MarkupNode; node: MarkupNode
   return found
 }
 
-function markBlock(block: MarkupNode, support: SupportIndex): void {
+function markBlock(block: MarkupNode, support: SupportIndex, of: string | undefined): void {
   const texts = textsIn(block, [])
   const whole = texts.map(({ node }) => node.value ?? '').join('')
-  const claims = claimsIn(whole)
+  const claims = claimsIn(whole, of)
   let at = 0
   for (const { parent, node } of texts) {
     const value = node.value ?? ''
@@ -45,6 +58,7 @@ function markBlock(block: MarkupNode, support: SupportIndex): void {
       .map((claim) =>
         sentence(whole, claim, Math.max(claim.start, at), Math.min(claim.end, at + value.length), support),
       )
+    if (of !== undefined) for (const { properties } of made) if (properties !== undefined) properties.dataOf = of
     at += value.length
     if (made.length > 0) parent.children?.splice(parent.children.indexOf(node), 1, ...made)
   }

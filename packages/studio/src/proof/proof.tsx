@@ -177,7 +177,7 @@ function countsOf(each: Proof, every: readonly Proof[]): string {
   const { citations, sources, regulatoryBasis, reasoning } = each
   const steps = (reasoning?.steps.length ?? 0) + (reasoning?.omitted ?? 0)
   const counts: readonly (readonly [number, string])[] = [
-    [every.filter(({ author }) => author === each.author).length, 'result'],
+    [every.filter(({ author }) => author === each.author).length, each.kind === 'tool' ? 'call' : 'result'],
     [citations.length + sources.length, 'source'],
     [regulatoryBasis.length, 'rule'],
     [steps, reasoning?.origin === 'stated' ? 'step' : 'call'],

@@ -21,17 +21,19 @@ import { claimMarks } from './claim-marks.ts'
 import { useSupport } from './use-support.ts'
 import './why.css'
 
-const looking = 'Looking up the figures …'
+const looking = 'Looking up the figures…'
 
 interface Chosen {
   readonly sentence: string
+  /** What its numbers count where it does not say so: the head of a table's column. */
+  readonly of: string | undefined
   /** The place of the chosen figure in the sentence; undefined when the sentence itself was chosen. */
   readonly figure: number | undefined
 }
 
 /**
  * The answer, with every figure that can be looked up marked. A click on one shows where the log holds it, and lights up
- * those tool cards and messages in the conversation. What nothing holds is said plainly.
+ * those tool cards and messages in the conversation. What nothing supports is said plainly.
  */
 export function WhyThisAnswer({ session, answer }: { readonly session: SessionHandle; readonly answer: Proof }) {
   const { run, seq, message } = answer
@@ -62,12 +64,14 @@ export function WhyThisAnswer({ session, answer }: { readonly session: SessionHa
   }, [places, light])
   const onClick = ({ target }: MouseEvent): void => {
     if (!(target instanceof Element)) return
-    const sentence = target.closest('[data-claim]')?.getAttribute('data-claim')
+    const claim = target.closest('[data-claim]')
+    const sentence = claim?.getAttribute('data-claim')
+    const of = claim?.getAttribute('data-of') ?? undefined
     const figure = target.closest('[data-figure]')?.getAttribute('data-figure')
     choose(
       typeof sentence !== 'string'
         ? undefined
-        : { sentence, figure: typeof figure === 'string' ? Number(figure) : undefined },
+        : { sentence, of, figure: typeof figure === 'string' ? Number(figure) : undefined },
     )
   }
   if (text === '') return null
@@ -85,22 +89,23 @@ export function WhyThisAnswer({ session, answer }: { readonly session: SessionHa
       </div>
       {chosen !== undefined && (
         <div className="why-found" aria-live="polite">
-          <Places key={`${chosen.sentence} ${chosen.figure}`} chosen={chosen} places={places} />
+          <Places key={`${chosen.sentence} ${chosen.of} ${chosen.figure}`} chosen={chosen} places={places} />
         </div>
       )}
     </section>
   )
 }
 
-function placesOf({ sentence, figure }: Chosen, support: SupportIndex): readonly Support[] {
-  const figures = claimsIn(sentence).flatMap((claim) => claim.figures)
-  const names = figure === undefined ? claimsIn(sentence).flatMap((claim) => claim.names) : []
+function placesOf({ sentence, of, figure }: Chosen, support: SupportIndex): readonly Support[] {
+  const claims = claimsIn(sentence, of)
+  const figures = claims.flatMap((claim) => claim.figures)
+  const names = figure === undefined ? claims.flatMap((claim) => claim.names) : []
   const wanted = figure === undefined ? figures : figures.filter(({ start }) => start === figure)
   const all = [...wanted.flatMap((each) => support.of(each)), ...names.flatMap((each) => support.ofName(each))]
   return [...new Map(all.map((each) => [`${each.evidence.seq} ${each.path} ${each.excerpt}`, each])).values()]
 }
 
-/** `41 figures: 40 in results, 1 only in words, 0 nowhere in the log.` What there is none of is left out. */
+/** `12 sentences with figures: 11 supported by results, 1 stated in words only.` What there is none of is left out. */
 function countsIn(text: string, support: SupportIndex): string {
   const claims = claimsIn(text)
   const figures = claims.flatMap((claim) => claim.figures)
@@ -110,7 +115,7 @@ function countsIn(text: string, support: SupportIndex): string {
   const parts = [
     [count('supported'), 'supported by results'],
     [count('stated'), 'stated in words only'],
-    [count('unsupported'), 'with a figure that nothing in the log holds'],
+    [count('unsupported'), 'with a figure that nothing in the log supports'],
   ] as const
   const all = parts.reduce((sum, [number]) => sum + number, 0)
   const told = parts.flatMap(([number, words]) => (number === 0 ? [] : [`${number} ${words}`]))
@@ -119,7 +124,7 @@ function countsIn(text: string, support: SupportIndex): string {
 
 /** As many places as fit beside the answer. */
 const few = 2
-const hows = { exact: 'as written', same: 'in another notation', rounded: 'rounded' } as const
+const hows = { exact: 'as written', same: 'other notation', rounded: 'rounded' } as const
 
 function Places({ chosen, places }: { readonly chosen: Chosen; readonly places: readonly Support[] }) {
   const [all, showAll] = useState(false)
@@ -127,27 +132,29 @@ function Places({ chosen, places }: { readonly chosen: Chosen; readonly places: 
   if (places.length === 0) {
     return (
       <p className="why-nothing" data-testid="why-nothing">
-        <Icon name="problems" /> Nothing in the log before this answer holds {label}.
+        <Icon name="problems" /> Nothing in the log before this answer supports {label}.
       </p>
     )
   }
   const shown = all ? places : places.slice(0, few)
   return (
     <>
-      <ul className="why-places" aria-label={`Where the log holds ${label}`}>
+      <ul className="why-places" aria-label={`Where the log supports ${label}`}>
         {shown.map(({ evidence, path, excerpt, how }) => (
           <li key={`${evidence.seq} ${path} ${excerpt}`} data-testid="why-place">
             <p className="ledger-line">
               <i style={{ background: agentColour(evidence.name) }} />
-              <b className="ellipsis">{evidence.name}</b>
+              <b className="ellipsis" title={evidence.name}>
+                {evidence.name}
+              </b>
               <span className="faint">{kindOf(evidence)}</span>
               <SeqLink seq={evidence.seq} />
               <span className="spacer" />
-              <span className="faint">{hows[how]}</span>
+              <span className="faint why-how">{hows[how]}</span>
             </p>
             {path !== '' && <code>{path}</code>}
             <blockquote>{excerpt}</blockquote>
-            {(evidence.kind === 'tool' || evidence.kind === 'agent') && (
+            {evidence.kind !== 'data' && evidence.kind !== 'person' && (
               <button type="button" className="link" data-testid="why-show" onClick={() => showCard(evidence)}>
                 Show in the conversation
               </button>
@@ -170,5 +177,5 @@ function showCard({ call, seq }: Evidence): void {
 }
 
 function kindOf({ kind }: Evidence): string {
-  return { tool: 'result', data: 'record', agent: 'said', person: 'said by the person' }[kind]
+  return { tool: 'result', data: 'record', specialist: 'answered', agent: 'said', person: 'said by the person' }[kind]
 }

@@ -134,7 +134,7 @@ function Nothing({
   readonly search: string
   readonly filtered: boolean
 }) {
-  if (status === 'loading') return <p className="sessions-note">Loading sessions …</p>
+  if (status === 'loading') return <p className="sessions-note">Loading sessions…</p>
   if (status === 'unauthorized') return <p className="sessions-note">This server requires an access token.</p>
   if (error !== undefined) return <p className="sessions-note bad-text">Cannot load the sessions: {error}</p>
   if (search !== '') return <p className="sessions-note">No session matches “{search}”.</p>

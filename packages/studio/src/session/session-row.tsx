@@ -50,7 +50,9 @@ export function SessionListRow({
     <li className="session" aria-current={current ? 'page' : undefined}>
       <a href={hrefOf(info.id)} onClick={open} data-testid={`session-${info.id}`}>
         <StatusDot info={info} />
-        <span className="session-title ellipsis">{titleOf(info)}</span>
+        <span className="session-title ellipsis" title={titleOf(info)}>
+          {titleOf(info)}
+        </span>
         <span className="session-meta ellipsis">
           {info.agent !== '' && <span style={{ color: agentColour(info.agent) }}>{info.agent}</span>}
           <span title={date}>{ago(info.updatedAt, now)}</span>

@@ -33,7 +33,7 @@ export function Welcome() {
   return (
     <main className="welcome scroll">
       {!sidebar && (
-        <div className="welcome-bar">
+        <div className="list-button">
           <IconButton icon="sidebar" label="Show the session list ([)" onClick={() => togglePane('sidebar')} />
         </div>
       )}
@@ -54,7 +54,7 @@ export function Welcome() {
               running={false}
               pending={pending}
               disabled={chosen === undefined}
-              placeholder={chosen === undefined ? 'Loading the agents …' : `Ask ${chosen.title ?? chosen.name}`}
+              placeholder={chosen === undefined ? 'Loading the agents…' : `Ask ${chosen.title ?? chosen.name}`}
               onSend={(text) => chosen !== undefined && begin(chosen.name, text)}
               onStop={() => undefined}
               autoFocus

@@ -129,13 +129,22 @@ interface Moment {
 /** The state at the cursor, and the state to compare it with: before the last change, or at the pinned event. */
 function moment(whole: SessionState, at: number | undefined, pinned: number | undefined): Moment {
   const current = at === undefined ? whole.current : stateAt(whole, at)
-  const last = lastChange(whole, at)
+  const last = lastChange(whole, at, current)
   if (pinned !== undefined) return { current, base: stateAt(whole, pinned), baseSeq: pinned, last }
   return { current, base: last === undefined ? {} : stateAt(whole, last.seq - 1), baseSeq: last?.seq, last }
 }
 
-function lastChange({ changes }: SessionState, at: number | undefined): StateChange | undefined {
-  if (at === undefined) return changes.at(-1)
-  const after = firstIndexWhere(changes.length, (index) => (changes.at(index)?.seq ?? 0) > at)
+/** So many changes are looked through for one that made a difference. */
+const mostLooks = 20
+
+/** The last change up to the cursor that made a difference: agents often write what the state already has. */
+function lastChange(whole: SessionState, at: number | undefined, current: JsonObject): StateChange | undefined {
+  const { changes } = whole
+  const after =
+    at === undefined ? changes.length : firstIndexWhere(changes.length, (index) => (changes.at(index)?.seq ?? 0) > at)
+  for (let index = after - 1; index >= Math.max(0, after - mostLooks); index--) {
+    const change = changes.at(index)
+    if (change !== undefined && diffState(stateAt(whole, change.seq - 1), current).length > 0) return change
+  }
   return after === 0 ? undefined : changes.at(after - 1)
 }

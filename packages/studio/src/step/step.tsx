@@ -19,7 +19,7 @@ import { FeedbackBar } from '../feedback/feedback.tsx'
 import { Differences } from '../state/differences.tsx'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Empty, IconButton, Pill } from '../ui/controls.tsx'
-import { CopyButton } from '../ui/copy.tsx'
+import { LabelledCopy } from '../ui/copy.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
 import { asCurl } from '../wire/frames.ts'
@@ -221,15 +221,17 @@ function Rows({ step, calls, session }: PartProps) {
         Events <SeqLink seq={startSeq} />
         <span className="faint">to</span> <SeqLink seq={endSeq} />
         <span className="spacer" />
-        <CopyButton text={() => asCurl(root, session.id, 'millrace', startSeq - 1)} label="Copy as curl" />
-        <CopyButton text={() => asTest(step, calls, rows)} label="Copy as test" />
+        <LabelledCopy label="as curl" text={() => asCurl(root, session.id, 'millrace', startSeq - 1)} />
+        <LabelledCopy label="as test" text={() => asTest(step, calls, rows)} />
       </h3>
       <details className="step-system" data-testid="step-frames">
         <summary>
           Raw <Pill>{own.length}</Pill>
         </summary>
         <pre className="step-pre">{own.slice(0, mostRows).map(printRecorded).join('\n')}</pre>
-        {own.length > mostRows && <p className="nothing">{own.length - mostRows} more are in the Wire panel.</p>}
+        {own.length > mostRows && (
+          <p className="nothing">{(own.length - mostRows).toLocaleString('en')} more are in the Wire panel.</p>
+        )}
       </details>
     </section>
   )

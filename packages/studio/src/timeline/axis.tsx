@@ -27,8 +27,7 @@ export function Axis({ scale, marks, width, x, from, to }: AxisProps) {
   const flags = [...flagsOf(marks, x, (kind) => kind === 'run'), ...flagsOf(marks, x, (kind) => kind !== 'run')]
   // The flag of a run is below the labels. The others are as high as a label, and say more than it.
   const taken = flags.filter(({ first }) => first.kind !== 'run').map(({ first }) => x(first.seq))
-  // Ticks that are seconds apart need no fractions.
-  const unit = scale.total / width > 10 ? 1000 : 1
+  const unit = unitOf(scale.total / width)
   const breaks = crowds(scale.breaks, ({ place }) => placed(place), breakDistance)
   return (
     <>
@@ -39,7 +38,7 @@ export function Axis({ scale, marks, width, x, from, to }: AxisProps) {
           const isFree = !taken.some((flag) => flag > left - 6 && flag < left + labelWidth)
           return (
             <span key={place} className="tick number" style={{ left }}>
-              {isFree && (scale.ordinal ? `#${Math.round(real)}` : moment(Math.round(real / unit) * unit))}
+              {isFree && (scale.ordinal ? `#${Math.round(real)}` : moment(Math.round(real / unit) * unit, unit))}
             </span>
           )
         })}
@@ -75,6 +74,13 @@ export function Axis({ scale, marks, width, x, from, to }: AxisProps) {
       })}
     </>
   )
+}
+
+/** The milliseconds that count in a label. Ticks that are seconds apart need no fractions; no two are called the same. */
+function unitOf(msPerPixel: number): number {
+  if (msPerPixel > 10) return 1000
+  // Two labels are at least 66 pixels apart.
+  return [100, 10].find((unit) => msPerPixel * 66 > unit) ?? 1
 }
 
 function flagsOf(

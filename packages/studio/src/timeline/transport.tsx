@@ -113,7 +113,7 @@ function Scrubber({ log, at }: { readonly log: LiveLog; readonly at: number | un
         }}
       />
       <output className="where number" title={time === '' ? undefined : `${time} after the first event`}>
-        <b>{value}</b> / {lastSeq}
+        <b>{value.toLocaleString('en')}</b> / {lastSeq.toLocaleString('en')}
       </output>
     </>
   )

@@ -50,7 +50,7 @@ export function Pill({
 }) {
   return (
     <span className={`pill ${tone}`} title={title}>
-      {children}
+      {typeof children === 'number' ? children.toLocaleString('en') : children}
     </span>
   )
 }

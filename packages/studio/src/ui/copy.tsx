@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { IconButton } from './controls.tsx'
+import { Icon } from './icon.tsx'
 
 /** Copies a text to the clipboard; `copied` is true for a moment after it worked. */
 export function useCopied(): { readonly copied: boolean; copy(text: string): void } {
@@ -33,12 +34,14 @@ export function CopyButton({ text, label }: { readonly text: string | (() => str
   )
 }
 
-/** The same with its label beside it. */
+/** The same with its label beside the icon, as one button. */
 export function LabelledCopy({ label, text }: { readonly label: string; readonly text: () => string }) {
+  const { copied, copy } = useCopied()
+  const name = copied ? 'Copied' : `Copy ${label}`
   return (
-    <span className="labelled-copy">
-      <CopyButton text={text} label={`Copy ${label}`} />
-      <span className="faint">{label}</span>
-    </span>
+    <button type="button" className="labelled-copy" title={name} aria-label={name} onClick={() => copy(text())}>
+      <Icon name={copied ? 'check' : 'copy'} />
+      {label}
+    </button>
   )
 }

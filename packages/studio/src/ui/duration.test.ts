@@ -15,6 +15,16 @@ test.each([
 })
 
 test.each([
+  [1850, 10, '1.85 s'],
+  [1900, 10, '1.90 s'],
+  [1902, 1, '1.902 s'],
+  [640, 1, '640 ms'],
+  [65_250, 10, '1:05.25'],
+])('%d ms after the start, when %d ms count, is %s', (ms, unit, text) => {
+  expect(moment(ms, unit)).toBe(text)
+})
+
+test.each([
   [59_960, '1 m 00 s'],
   [65_000, '1 m 05 s'],
   [119_700, '2 m 00 s'],

@@ -13,8 +13,12 @@ export function duration(ms: number): string {
 
 const two = (number: number): string => String(number).padStart(2, '0')
 
-/** A moment since the start, exact enough to tell two ticks of an axis apart: 640 ms, 3.2 s, 20:58.4, 1:15:05. */
-export function moment(ms: number): string {
+/**
+ * A moment since the start, exact enough to tell two ticks of an axis apart: 640 ms, 3.2 s, 20:58.4, 1:15:05. Ticks that
+ * are less than a tenth of a second apart say so with `unit`, the milliseconds that count: 3.25 s for 10.
+ */
+export function moment(ms: number, unit = 100): string {
+  if (unit < 100 && ms >= 1000 && ms < minute) return `${(ms / 1000).toFixed(unit < 10 ? 3 : 2)} s`
   if (ms < minute) return duration(ms)
   const seconds = (ms % minute) / 1000
   const exact =

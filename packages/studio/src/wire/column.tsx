@@ -6,7 +6,7 @@ import { isFile } from '../session/files.ts'
 import { Empty } from '../ui/controls.tsx'
 import { LabelledCopy } from '../ui/copy.tsx'
 import { FrameList } from './frame-list.tsx'
-import { asCurl, countUpTo, framesOf, wireTextOf } from './frames.ts'
+import { asCurl, countUpTo, framesOf, typesUpTo, wireTextOf } from './frames.ts'
 
 interface WireColumnProps {
   readonly session: SessionHandle
@@ -34,19 +34,21 @@ export function WireColumn({ session, dialect, at, words, raw }: WireColumnProps
     [printed, size, words, only],
   )
   const count = at === undefined ? found.length : countUpTo(found, at)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as above
+  const here = useMemo(() => (at === undefined ? types : typesUpTo(printed, at)), [printed, size, types, at])
   const filtered = words !== '' || only.size > 0
   return (
     <section className="wire-column" aria-label={`Frames in ${dialect}`} data-testid="wire-column">
       <div className="wire-line">
         <span className="number">
           {count.toLocaleString('en')} {count === 1 ? 'frame' : 'frames'}
-          {!done && <span className="faint"> so far …</span>}
+          {!done && <span className="faint"> so far…</span>}
         </span>
         <span className="spacer" />
         {!isFile(session.id) && <LabelledCopy label="as curl" text={() => asCurl(root, session.id, dialect, 0)} />}
         <LabelledCopy label="all" text={() => found.slice(0, count).map(wireTextOf).join('')} />
       </div>
-      <TypeChips types={types} only={only} onOnly={setOnly} />
+      <TypeChips types={types} here={here} only={only} onOnly={setOnly} />
       {count === 0 ? (
         <Empty icon="wire" title={filtered ? 'No matching frames' : 'No frames yet'}>
           {filtered
@@ -72,12 +74,15 @@ export function WireColumn({ session, dialect, at, words, raw }: WireColumnProps
 const mostChips = 14
 
 interface TypeChipsProps {
+  /** Of the whole session: they decide which chips there are, and in which order, so that no chip moves with the cursor. */
   readonly types: ReadonlyMap<string, number>
+  /** Up to the cursor. */
+  readonly here: ReadonlyMap<string, number>
   readonly only: ReadonlySet<string>
   readonly onOnly: (only: ReadonlySet<string>) => void
 }
 
-function TypeChips({ types, only, onOnly }: TypeChipsProps) {
+function TypeChips({ types, here, only, onOnly }: TypeChipsProps) {
   const toggle = (name: string): void => {
     const next = new Set(only)
     if (!next.delete(name)) next.add(name)
@@ -88,7 +93,7 @@ function TypeChips({ types, only, onOnly }: TypeChipsProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be a scrolling row
     <div className="chips scroll" role="group" aria-label="Types of frames">
-      {most.map(([name, count]) => (
+      {most.map(([name]) => (
         <button
           type="button"
           key={name}
@@ -97,7 +102,7 @@ function TypeChips({ types, only, onOnly }: TypeChipsProps) {
           data-testid="wire-chip"
           onClick={() => toggle(name)}
         >
-          {name} <span className="number faint">{count.toLocaleString('en')}</span>
+          {name} <span className="number faint">{(here.get(name) ?? 0).toLocaleString('en')}</span>
         </button>
       ))}
     </div>

@@ -76,6 +76,17 @@ export function countUpTo(frames: readonly WireFrame[], seq: number): number {
   return firstIndexWhere(frames.length, (index) => (frames[index]?.seq ?? 0) > seq)
 }
 
+/** How many frames of each type there are up to this seq. */
+export function typesUpTo(frames: readonly WireFrame[], seq: number): ReadonlyMap<string, number> {
+  const types = new Map<string, number>()
+  const count = countUpTo(frames, seq)
+  for (let i = 0; i < count; i++) {
+    const name = frames[i]?.name ?? ''
+    types.set(name, (types.get(name) ?? 0) + 1)
+  }
+  return types
+}
+
 export function wireTextOf({ frame }: WireFrame): string {
   return printFrame(frame)
 }
