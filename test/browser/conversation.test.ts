@@ -66,7 +66,21 @@ const team = scriptedAgent('team', async function* (_input, { signal }): AsyncGe
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
 })
 
-const studio = studioTests(200, [booking, reviewed, hostile, team])
+const gate = { open: (): void => undefined }
+
+/** Counts to twenty, and on to 200 once the test wants it to: however slow a page is, the run is still under way. */
+const counter = scriptedAgent('counter', async function* (_input, { signal }): AsyncGenerator<RunEvent> {
+  const numbers = Array.from({ length: 200 }, (_, i) => i + 1)
+  const words = [...speech('counter', numbers.join(' '))]
+  yield* words.slice(0, 20)
+  await new Promise<void>((resolve) => {
+    gate.open = resolve
+    signal.addEventListener('abort', () => resolve())
+  })
+  if (!signal.aborted) yield* words.slice(20)
+})
+
+const studio = studioTests(200, [booking, reviewed, hostile, team, counter])
 
 test('specialists that work at the same time are shown side by side, each under its name', async () => {
   const tab = await studio.open()
@@ -114,18 +128,20 @@ const edgesOf = (lane: Locator): Promise<readonly string[]> =>
 
 test('a page that is loaded again in the middle of a run joins it and loses nothing', async () => {
   const tab = await studio.open()
-  await ask(tab, 'assistant', 'Count slowly to 200')
+  await ask(tab, 'counter', 'Count to 200')
   await tab.page.getByText('19 20', { exact: false }).first().waitFor()
   await tab.page.reload()
+  await tab.page.getByText('19 20', { exact: false }).first().waitFor()
+  gate.open()
   await tab.page.getByTestId('message-complete').waitFor()
   const said = await tab.page.locator('.markdown').last().textContent()
   const numbers = (said?.match(/\d+/g) ?? []).map(Number)
-  expect(numbers.slice(0, 200)).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
+  expect(numbers).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
 })
 
 test('stop ends the run, and the page says so', async () => {
   const tab = await studio.open()
-  await ask(tab, 'assistant', 'Count slowly to 200')
+  await ask(tab, 'counter', 'Count to 200')
   await tab.page.getByText('2 3', { exact: false }).first().waitFor()
   await tab.page.getByTestId('stop-button').click()
   await tab.page.getByTestId('message-complete').waitFor()
@@ -249,11 +265,13 @@ test('what a model writes does nothing to the page, and fetches nothing', async 
 
 test('a second tab attaches to a run that is under way, and both end alike', async () => {
   const first = await studio.open()
-  await ask(first, 'assistant', 'Count slowly to 100')
+  await ask(first, 'counter', 'Count to 200')
   await first.page.getByText('9 10', { exact: false }).first().waitFor()
   const second = await studio.open(new URL(first.page.url()).pathname)
   await expect.poll(() => second.page.getByTestId('status').textContent()).toBe('running')
+  await second.page.getByText('19 20', { exact: false }).first().waitFor()
   await second.shot('attached')
+  gate.open()
   for (const { page } of [first, second]) await page.getByTestId('message-complete').waitFor()
   const said = ({ page }: typeof first) => page.locator('.markdown').last().textContent()
   expect(await said(second)).toBe(await said(first))
