@@ -50,6 +50,16 @@ function holding({ check, expect }: Kit): void {
     await log.append('t', drafts('r', started), next)
     expect(await rejection(log.append('t', drafts('r', note('late')), late))).toBe('lease-lost')
   })
+  check('a start that was given up before it has written does not keep its run busy', async (log) => {
+    await log.create(mine)
+    const withFirst = { withFirst: true }
+    const lost = await log.acquire('s', 'r', 'me', 100, withFirst)
+    await log.release(lost)
+    expect(await rejection(log.append('s', drafts('r', started), lost))).toBe('lease-lost')
+    const lease = await log.acquire('s', 'r', 'me', 100, withFirst)
+    await log.append('s', drafts('r', started), lease)
+    expect(await log.heldBy('me')).toMatchObject([{ run: 'r', epoch: lease.epoch }])
+  })
   check('one session’s lease is no other’s business', async (log) => {
     await log.create(mine)
     await log.create({ ...mine, id: 't' })

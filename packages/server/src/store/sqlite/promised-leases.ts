@@ -14,6 +14,8 @@ export interface PromisedLeases {
   promise(session: PlaceOfLeases, wanted: Wanted, ttl: number): Lease
   /** The leases of the session, with the promised one if the holder has one that is not written yet. */
   with(session: PlaceOfLeases, holder: object | undefined): SessionLeases
+  /** The start was given up before its first rows: the run can be started again at once. */
+  giveUp(lease: object): void
 }
 
 export function promisedLeases(now: () => number): PromisedLeases {
@@ -34,6 +36,12 @@ export function promisedLeases(now: () => number): PromisedLeases {
       if (found?.key !== key || leases.epoch !== found.after) return leases
       pending.delete(key)
       return acquire({ ...leases, epoch: found.lease.epoch - 1 }, found.lease, found.ttl, now()).leases
+    },
+    giveUp: (lease) => {
+      const found = promised.get(lease)
+      if (found === undefined) return
+      promised.delete(lease)
+      if (pending.get(found.key) === found.lease) pending.delete(found.key)
     },
   }
 }

@@ -209,6 +209,7 @@ function leaseWrites(
       return promised.promise(known, { session, run, owner }, ttl)
     },
     release: async (lease) => {
+      promised.giveUp(lease)
       // The last rows of the run may have released it.
       const known = sessions.committedRow(lease.session)
       if (known !== undefined && release(known.leases, lease) === known.leases) return
