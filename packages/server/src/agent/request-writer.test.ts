@@ -2,6 +2,7 @@ import {
   type Calls,
   callsView,
   fold,
+  type Json,
   modelRequestOf,
   type Recorded,
   type RunEvent,
@@ -184,4 +185,23 @@ test('what a callback changes in a request that was sent, or in the instruction,
   const told = requests.map(({ key }) => modelRequestOf(run.calls(), key))
   expect(told.map((each) => JSON.stringify(each?.contents).split('It is late.').length - 1)).toEqual([0, 1, 2])
   expect(told.map((each) => JSON.stringify(each?.system).includes('Be brief.'))).toEqual([false, false, true])
+})
+
+test('what a graph changes in the arguments of a call that the log has is told as it was sent', () => {
+  const run = running()
+  const args = { place: 'the ridge above Cedar Creek, where the fire was seen first' }
+  const calling = { role: 'model', parts: [{ functionCall: { name: 'look', args } }] }
+  const event = { id: 'm1', author: 'a', invocationId: 'r1', timestamp: 1, content: calling }
+  // LangChain's messages hand over their own objects, and the log prints an event when it is yielded.
+  run.recorder.note({ kind: 'agent', message: 'm1', event })
+  run.rows.push({ seq: 2, at: 1, run: 'r1', event: structuredClone({ kind: 'agent', message: 'm1', event }) })
+  const sent: Json[] = []
+  for (const place of [args.place, '(left out, because the conversation was too long)']) {
+    args.place = place
+    const contents = [question, calling]
+    sent.push(structuredClone(contents))
+    run.ask({ contents })
+  }
+  const requests = ['r1/c1', 'r1/c2'].map((key) => modelRequestOf(run.calls(), key)?.contents)
+  expect(requests).toEqual(sent)
 })

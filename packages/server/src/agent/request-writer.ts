@@ -56,7 +56,7 @@ export class RequestWriter {
   readonly #known: { readonly value: Json; readonly reference: string }[] = []
   /** The ids of messages by the text of their contents. */
   readonly #messages = new Map<string, string>()
-  /** The messages of this run, which do not change, and how many of them are in `#messages`. */
+  /** Copies of the messages of this run, because graphs may change theirs, and how many of them are in `#messages`. */
   readonly #own: { readonly id: string; readonly content: Json }[] = []
   #read = 0
   /** A request mostly adds the next messages of its run: where in `#own` the next content is looked for. */
@@ -108,7 +108,8 @@ export class RequestWriter {
   }
 
   #take(id: string, content: AdkContent | undefined): void {
-    if (isObject(content)) this.#own.push({ id, content: sentContent(content) })
+    const copy = isObject(content) ? copyOf(sentContent(content)) : undefined
+    if (copy !== undefined) this.#own.push({ id, content: copy })
   }
 
   #before(agent: string): Sent | undefined {
@@ -178,6 +179,15 @@ export class RequestWriter {
       if (!this.#messages.has(past)) this.#messages.set(past, id)
     }
     return this.#messages.get(text)
+  }
+}
+
+/** Undefined for what is no JSON: the log refuses such a message, so that no request can name it. */
+function copyOf(content: Json): Json | undefined {
+  try {
+    return JSON.parse(JSON.stringify(content)) as Json
+  } catch {
+    return undefined
   }
 }
 
