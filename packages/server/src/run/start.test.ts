@@ -1,6 +1,7 @@
 import { memoryLog } from '@millrace/core'
 import { expect, test } from 'vitest'
 import { bench, note, nothing, scripted } from '../../../../test/kit/engine-kit.ts'
+import { aborted } from '../../../../test/kit/waiting.ts'
 import { loadSession } from './load-session.ts'
 
 async function* speaks() {
@@ -43,4 +44,22 @@ test('a start that takes longer than its lease is unavailable, records nothing, 
   await slow.start('a', { run: 'r' })
   await slow.engine.wait('s', 'r')
   expect(await slow.kinds('r')).toEqual(['run.started', 'log', 'run.finished'])
+})
+
+test('a run that another process took before it could wait is not said to be unrecorded', async () => {
+  const memory = memoryLog(() => 1_000)
+  const log: typeof memory = {
+    ...memory,
+    takeOver: async (dead, owner, ttl) => {
+      await memory.takeOver({ session: dead.session, run: dead.run }, 'another process', 1_000)
+      return memory.takeOver(dead, owner, ttl)
+    },
+  }
+  const busy = scripted('busy', (_input, { signal }) => aborted(signal) as never)
+  const own = bench([busy], { log, limits: { perProcess: 1, queue: 1, queuePerUser: 1 } })
+  const other = await own.start('busy', { session: 'b' })
+  await expect(own.start('busy', { run: 'late' })).rejects.toMatchObject({ code: 'lease-lost' })
+  expect(await own.kinds('late')).toEqual(['run.started', 'log'])
+  await own.engine.cancel('b', other.run)
+  await own.engine.shutdown(0)
 })

@@ -80,6 +80,7 @@ async function open(
   const { session, user, run, input, cancelOnDisconnect = false } = request
   // A run that was left open is ended first. That takes a lease of its own, which would overtake a promised one.
   const lease = await acquireLease(parts, session, run, { withFirst: info.status !== 'running' })
+  let isRecorded = false
   try {
     const before = await edited(parts, await past(parts, request.loaded ?? { info, facts: noFacts }), request)
     const { facts: all } = before
@@ -93,6 +94,7 @@ async function open(
     const first = [started, ...changed, ...undo, ...answers, ...(waits ? [isWaiting] : [])]
     const opening = withNews(first, all.state, await log.sharedState(info))
     const rows = await log.append(session, draftsOf(run, opening), lease)
+    isRecorded = true
     const state = stateAfter(all.state, opening)
     const shared = sharedContext(log, info)
     const seq = rows[0]?.seq ?? 0
@@ -110,7 +112,7 @@ async function open(
     return { run, seq, base: { rows, facts: all, earlier }, leave }
   } catch (error) {
     await log.release(lease).catch(() => {})
-    throw isTooLate(error) ? tooLate(session, run) : error
+    throw !isRecorded && isTooLate(error) ? tooLate(session, run) : error
   }
 }
 
