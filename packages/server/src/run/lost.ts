@@ -20,7 +20,10 @@ export function lostBy(
   const record = recordAt(own, sealed)
   // A store of the engine's own may have any of the nodes that ended, unless a record says how far the log follows it.
   const isFollowed = checkpoints === 'log' || Array.isArray(record.spaces)
-  const ended = isFollowed ? [...endedAfter(own, sealed ?? 0), ...unsavedIn(record)] : []
+  const gone = supersededIn(own)
+  const ended = isFollowed
+    ? [...endedAfter(own, sealed ?? 0), ...unsavedIn(record)].filter((node) => !gone.has(node))
+    : []
   const nodes = [...new Set([...open, ...ended])]
   const again = new Set<NodeId | undefined>(nodes)
   const said = own.flatMap(({ event }) =>
@@ -30,15 +33,16 @@ export function lostBy(
   return { kind: 'superseded', messages, nodes, facts: true }
 }
 
-/** The latest first. A node that ran again after an earlier crash has another id by now. */
+/** What earlier crashes made void. A node that ran again after one has another id by now. */
+function supersededIn(rows: readonly Recorded[]): ReadonlySet<NodeId> {
+  return new Set(rows.flatMap(({ event }) => (event.kind === 'superseded' ? event.nodes : [])))
+}
+
+/** The latest first. */
 function endedAfter(rows: readonly Recorded[], seq: number): readonly NodeId[] {
-  const ended: NodeId[] = []
-  const gone = new Set<NodeId>()
-  for (const { seq: at, event } of rows) {
-    if (event.kind === 'superseded') for (const node of event.nodes) gone.add(node)
-    if (event.kind === 'node.finished' && at > seq) ended.push(event.node)
-  }
-  return ended.filter((node) => !gone.has(node)).reverse()
+  return rows
+    .flatMap(({ seq: at, event }) => (event.kind === 'node.finished' && at > seq ? [event.node] : []))
+    .reverse()
 }
 
 /** What the engine's newest record says. */
