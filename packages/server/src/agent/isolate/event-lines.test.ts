@@ -105,6 +105,17 @@ describe('events between processes', () => {
     expect(readSent([`1\ns["m",null]\n${form}s["n",null]\n${own}`])).toEqual([])
   })
 
+  test.each([
+    ['a raw NUL', 'p{"kind":"agent","message":"\0"}'],
+    ['a raw tab', 'p{"kind":"agent",\t"message":"m"}'],
+    ['half of a surrogate pair', 'p{"kind":"agent","message":"\ud800"}'],
+    ['a line like those of the file for shared text', 'p5 5 x'],
+    ['no text', 'p'],
+  ])('a partial with %s is left out, because the log could not be read again', (_name, line) => {
+    expect(readSent([`1\ns["m",null]\n${line}\n`])).toEqual([])
+    expect(readSent([`1\ns["m",null]\np${JSON.stringify(said('x'))}\n`])).toHaveLength(1)
+  })
+
   test('what is no event arrives too, and the server refuses it', () => {
     const strange = [null, 5, 'p', [], { kind: 'agent', event: { partial: true }, message: 'm' }, undefined, () => 1]
     const got = read(strange)

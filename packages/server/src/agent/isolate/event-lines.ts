@@ -43,6 +43,7 @@ export function printEvents(events: readonly RunEvent[]): string {
 
 /** Reads the lines that begin at `start`. Throws when they are not what `printEvents` made. */
 export function readEvents(text: string, start: number): readonly RunEvent[] {
+  if (!isPrintedText(text)) throw new SyntaxError('the lines hold characters that JSON escapes')
   const events: RunEvent[] = []
   let message = ''
   let node: string | undefined
@@ -55,8 +56,11 @@ export function readEvents(text: string, start: number): readonly RunEvent[] {
       if (form === undefined) throw new SyntaxError('a partial has no form')
       events.push(PrintedPartial.formed(form, text.slice(from + 1, end), message, node))
     } else if (mark === formMark) form = formIn(JSON.parse(text.slice(from + 1, end)), message, node)
-    else if (mark === partialMark) events.push(new PrintedPartial(text.slice(from + 1, end), message, node))
-    else if (mark === speakerMark) {
+    else if (mark === partialMark) {
+      // The log's file has lines that begin with a digit for partials that share their text.
+      if (text[from + 1] !== '{') throw new SyntaxError('a partial is not the text of an event')
+      events.push(new PrintedPartial(text.slice(from + 1, end), message, node))
+    } else if (mark === speakerMark) {
       const speaker: [string, string | null] = JSON.parse(text.slice(from + 1, end))
       message = speaker[0]
       node = speaker[1] ?? undefined
@@ -65,6 +69,15 @@ export function readEvents(text: string, start: number): readonly RunEvent[] {
     from = end + 1
   }
   return events
+}
+
+/**
+ * The lines of partials are stored without being parsed. With a raw control character or half of a surrogate pair,
+ * which `JSON.stringify` never leaves in a text, the log could not be read again as it was sent.
+ */
+function isPrintedText(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
+  return !/[\0-\t\v-\x1f\p{Surrogate}]/u.test(text)
 }
 
 /**
