@@ -5,8 +5,9 @@ const mostLines = 4000
 const mostCells = 24
 
 /**
- * The markdown that models write: headings, lists, tables, quotes, code, strong and emphasised words. Links are printed with their
- * address and lead nowhere, so that a report never asks a server for anything.
+ * The markdown that models write: headings, lists, tables, quotes, code, strong and emphasised words. Links to
+ * the web and to mail addresses can be followed; a picture is its words and its address, so that a report asks no server
+ * for anything by itself.
  */
 export function markdown(text: string): Markup {
   const lines = text.split(/\r\n|\r|\n/)
@@ -127,9 +128,21 @@ export function inline(text: string): Markup {
     if (literal !== undefined) made.push(html`<code>${literal}</code>`)
     else if (strong !== undefined || bold !== undefined) made.push(html`<strong>${strong ?? bold}</strong>`)
     else if (emphasis !== undefined) made.push(html`<em>${emphasis}</em>`)
-    else made.push(html`${label} <span class="address">(${address})</span>`)
+    else made.push(link(whole, label ?? '', address ?? ''))
     at = match.index + whole.length
   }
   made.push(text.slice(at))
   return html`${made}`
+}
+
+/** The address is printed too: on paper it is all that is left of a link, and a reader sees where it leads. */
+function link(whole: string, label: string, address: string): Markup {
+  const printed = html`<span class="address">(${address})</span>`
+  if (whole.startsWith('!') || !isSafe(address)) return html`${label} ${printed}`
+  return html`<a href="${address}" rel="noopener noreferrer">${label === '' ? address : label}</a> ${printed}`
+}
+
+/** Only what is written out in full: an address without a scheme would lead into the folder of the report. */
+function isSafe(address: string): boolean {
+  return /^(?:https?:\/\/|mailto:)[\x21-\x7e]+$/i.test(address)
 }

@@ -297,7 +297,18 @@ describe('markdown of a report', () => {
     ['> said\n> so', '<blockquote><p>said\nso</p></blockquote>'],
     ['```js\na < b\n```\nafter', '<pre>a &lt; b</pre><p>after</p>'],
     ['**b** __c__ *e* `x*y`', '<p><strong>b</strong> <strong>c</strong> <em>e</em> <code>x*y</code></p>'],
-    ['[docs](http://x.example)', '<p>docs <span class="address">(http://x.example)</span></p>'],
+    [
+      '[docs](http://x.example)',
+      '<p><a href="http://x.example" rel="noopener noreferrer">docs</a> <span class="address">(http://x.example)</span></p>',
+    ],
+    [
+      '[a](https://x.example/?a="b&c)',
+      '<p><a href="https://x.example/?a=&quot;b&amp;c" rel="noopener noreferrer">a</a> <span class="address">(https://x.example/?a=&quot;b&amp;c)</span></p>',
+    ],
+    ['![dot](https://x.example/p.png)', '<p>dot <span class="address">(https://x.example/p.png)</span></p>'],
+    ['[x](javascript:alert)', '<p>x <span class="address">(javascript:alert)</span></p>'],
+    ['[x](data:text/html,y)', '<p>x <span class="address">(data:text/html,y)</span></p>'],
+    ['[x](//x.example)', '<p>x <span class="address">(//x.example)</span></p>'],
     [
       '- a\n  - b\n    more\n2. c',
       '<ul class="list"><li class="d0"><span>•</span><div>a</div></li><li class="d1"><span>•</span><div>b\nmore</div></li><li class="d0"><span>2.</span><div>c</div></li></ul>',

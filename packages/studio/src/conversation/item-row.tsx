@@ -12,6 +12,7 @@ import { Avatar } from '../ui/avatar.tsx'
 import { IconButton, Pill } from '../ui/controls.tsx'
 import './cards.css'
 import { duration } from '../ui/duration.ts'
+import { eventNumber } from '../ui/event-number.ts'
 import { Icon } from '../ui/icon.tsx'
 import { MarkdownText } from '../ui/markdown.tsx'
 import { wordTones } from '../ui/state-word.ts'
@@ -72,7 +73,7 @@ function ChangeNote({ item }: { readonly item: Extract<Item, { kind: 'changed' }
   return (
     <p className="note" data-testid="changed">
       <Icon name="pencil" /> {changeSentence(item, me)}{' '}
-      <span className="faint">event {item.of.seq} of the original</span>
+      <span className="faint">event {eventNumber(item.of.seq)} of the original</span>
     </p>
   )
 }
@@ -84,7 +85,7 @@ function RunStartNote({ item }: { readonly item: Extract<Item, { kind: 'start' }
     return (
       <p className="note">
         <Icon name="fork" /> Forked from another session{' '}
-        {item.forkOf.seq === 0 ? 'before its first event' : `at event ${item.forkOf.seq}`}{' '}
+        {item.forkOf.seq === 0 ? 'before its first event' : `at event ${eventNumber(item.forkOf.seq)}`}{' '}
         <CompareLink sides={(session) => [{ session: item.forkOf?.session ?? session }, { session }]}>
           Compare with the original
         </CompareLink>
@@ -126,7 +127,7 @@ function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
         {!cut && took !== undefined && <span className="number">{duration(took)}</span>}
         <Time at={cuts.get(seq)?.at ?? item.at} />
         <button type="button" className="link" title="Show the session at this moment" onClick={() => goTo(seq)}>
-          event {seq}
+          event {eventNumber(seq)}
         </button>
         {cut && <span>{error?.message}</span>}
         {canFork && (

@@ -5,6 +5,7 @@ import { stepCursor, togglePlay, usePlayer } from '../session/play.ts'
 import { rowIndexAt } from '../session/row-index.ts'
 import { Button, IconButton } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
+import { eventNumber } from '../ui/event-number.ts'
 
 /** Shown at an earlier moment: which event it is, and the way back to the latest. */
 export function MomentBar({ session }: { readonly session: SessionHandle }) {
@@ -24,7 +25,7 @@ export function MomentBar({ session }: { readonly session: SessionHandle }) {
       />
       <IconButton icon="right" label="Step forward (→)" onClick={() => stepCursor(log, at, 1, false)} />
       <span className="number">
-        Viewing event <b>{at}</b> of {log.lastSeq}
+        Viewing event <b>{eventNumber(at)}</b> of {eventNumber(log.lastSeq)}
         {row !== undefined && first !== undefined && (
           <span className="moment-time"> · {duration(Math.max(0, row.at - first.at))} in</span>
         )}

@@ -1,5 +1,6 @@
 import { type ReactNode, useLayoutEffect, useRef } from 'react'
 import { createPortal } from 'react-dom'
+import { tooltipLeft } from './tooltip-left.ts'
 import './tooltip.css'
 
 /**
@@ -19,9 +20,12 @@ export function Tooltip({
   useLayoutEffect(() => {
     const element = box.current
     if (element === null) return
-    const { left, width, top, bottom } = anchor.getBoundingClientRect()
+    const edges = anchor.getBoundingClientRect()
+    const { top, bottom } = edges
+    // A bar of a zoomed timeline may begin far outside the part that can be seen.
+    const visible = anchor.closest('.tracks')?.getBoundingClientRect() ?? { left: 0, right: innerWidth }
     const { offsetWidth, offsetHeight } = element
-    const x = Math.max(8, Math.min(left + width / 2 - offsetWidth / 2, innerWidth - offsetWidth - 8))
+    const x = tooltipLeft(edges, visible, offsetWidth, innerWidth)
     const below = bottom + 6
     const y = below + offsetHeight > innerHeight - 8 ? Math.max(8, top - 6 - offsetHeight) : below
     element.style.translate = `${Math.round(x)}px ${Math.round(y)}px`

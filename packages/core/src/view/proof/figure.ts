@@ -59,7 +59,8 @@ export function figuresIn(text: string, of?: string): readonly ClaimFigure[] {
     else if (dmy !== undefined || mdy !== undefined)
       found.push({ ...place, kind: 'date', key: dateOf(dmy ?? mdy ?? '') })
     else if (label !== undefined) found.push({ ...place, kind: 'label', key: label.toUpperCase() })
-    else if (number !== undefined && !isMarker(text, place)) found.push(numberOf(text, place, match.groups ?? {}))
+    else if (number !== undefined && !isMarker(text, place) && !isIdentifier(text, place, match.groups ?? {}))
+      found.push(numberOf(text, place, match.groups ?? {}))
   }
   return of === undefined ? countedInTables(text, found) : found.map((figure) => counting(figure, of))
 }
@@ -69,6 +70,23 @@ function isMarker(text: string, { start, end }: Pick<ClaimFigure, 'start' | 'end
   return (
     /^[.)]\s/.test(text.slice(end, end + 2)) &&
     /(?:^|\n)[\s>#*-]{0,12}$/.test(text.slice(Math.max(0, start - 13), start))
+  )
+}
+
+/**
+ * The number that tells one of several things from the others: `Rename task 1`. It counts nothing, so only a whole number
+ * without a unit is one, after a singular name and before the end of a phrase or a word that joins: in `task 3 files`
+ * and `version 2 of 5` it may be a count.
+ */
+function isIdentifier(
+  text: string,
+  { start, end }: Pick<ClaimFigure, 'start' | 'end'>,
+  { number = '', money, percent, letter, word }: Readonly<Record<string, string | undefined>>,
+): boolean {
+  if (!/^\d{1,3}$/.test(number) || (money ?? percent ?? letter ?? word) !== undefined) return false
+  return (
+    /\b(?:task|step|option|version)\s$/i.test(text.slice(Math.max(0, start - 9), start)) &&
+    /^(?:$|\n|[.,;:!?)"'”](?!\d)|\s(?:and|or|is|was|to|as|has)\b)/.test(text.slice(end, end + 6))
   )
 }
 

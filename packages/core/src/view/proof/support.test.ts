@@ -7,6 +7,23 @@ import { claimSupport, supportIn, supportSteps } from './support.ts'
 
 describe('figures', () => {
   const keys = (text: string) => figuresIn(text).map(({ kind, key }) => `${kind} ${key}`)
+
+  test.each(['Rename task 1', 'Task 2 is done.', 'Take option 3, or step 4.', 'See "task 12"'])(
+    'does not take the number of one thing for a figure: %s',
+    (text) => expect(keys(text)).toEqual([]),
+  )
+
+  test.each([
+    '1 task',
+    'tasks 3',
+    'task 3 files',
+    'step 2 of 5',
+    'option 5%',
+    'task 1.5',
+    'version 2 acres',
+    'Total 7.',
+  ])('keeps what may be a count: %s', (text) => expect(keys(text)).not.toEqual([]))
+
   test.each([
     ['46,380 acres and 46380 acres', ['number 46380', 'number 46380']],
     ['42% or 42 percent', ['percent 42%', 'percent 42%']],
