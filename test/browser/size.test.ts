@@ -280,7 +280,7 @@ test('a reader at the end of a long conversation goes to its beginning with one 
   const page = await open(`/s/${many}`)
   await page.getByTestId('message-complete').last().waitFor()
   const { lastSeq } = (await studio.app.inject(`/sessions/${many}`)).json<{ lastSeq: number }>()
-  await page.getByText(`event ${lastSeq}`, { exact: true }).waitFor()
+  await page.getByText(`event ${lastSeq.toLocaleString('en')}`, { exact: true }).waitFor()
   const scroller = page.locator('.block-scroller')
   await scroller.focus()
   const top = (): Promise<number> => scroller.evaluate((element) => element.scrollTop)

@@ -138,7 +138,10 @@ export async function setOut(place: Place): Promise<void> {
     const { lastSeq } = (await (await fetch(`${place.address}/sessions/${place.session}`)).json()) as {
       lastSeq: number
     }
-    await page.getByText(`event ${lastSeq}`, { exact: true }).first().waitFor()
+    await page
+      .getByText(`event ${lastSeq.toLocaleString('en')}`, { exact: true })
+      .first()
+      .waitFor()
   }
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
   await page.mouse.move(2, 2)
