@@ -29,6 +29,8 @@ afterAll(async () => {
 })
 
 interface Line {
+  /** The streams are counted in the order in which they end; a line comes when its session is stored. */
+  readonly stream: number
   readonly path: string
   readonly bytes: number
   readonly events: number
@@ -56,8 +58,11 @@ async function tapped(server: string, dialect: DialectName) {
     async stop() {
       const { code, err, out: said } = await tap.stop()
       expect(bytesOf(before)).toEqual(bytesOf(behind))
-      const [, ...lines] = said.trimEnd().split('\n')
-      return { code, err, lines: lines.map((line) => JSON.parse(line) as Line), bodies: runsOf(behind) }
+      const [, ...lines] = said
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Line)
+      return { code, err, lines: lines.toSorted((a, b) => a.stream - b.stream), bodies: runsOf(behind) }
     },
   }
 }

@@ -2,6 +2,7 @@ import type { CallCounts, ChangePlan } from '@millrace/core'
 import { type KeyboardEvent, useState } from 'react'
 import { titleOf, useSessionInfo } from '../session/sessions.ts'
 import { Button, IconButton } from '../ui/controls.tsx'
+import { eventNumber } from '../ui/event-number.ts'
 import { Sheet } from '../ui/sheet.tsx'
 import { type ChangeTarget, changeFrom, type DraftField, fieldsOf } from './draft.ts'
 import { closeChange, runChanged, useChange } from './open-change.ts'
@@ -96,7 +97,7 @@ function Editor({ session, target }: { readonly session: string; readonly target
 const titles: Readonly<Record<ChangeTarget['field'], (target: ChangeTarget) => string>> = {
   message: () => 'Edit the message and run on',
   tool: (target) => `Edit the result of ${target.field === 'tool' ? target.name : 'a tool'} and run on`,
-  state: (target) => `Edit the state after event ${target.field === 'state' ? target.seq : ''} and run on`,
+  state: (target) => `Edit the state after event ${target.field === 'state' ? eventNumber(target.seq) : ''} and run on`,
   prompt: (target) => `Edit the request of ${target.field === 'prompt' ? target.agent : 'a model call'} and run on`,
 }
 

@@ -7,6 +7,7 @@ import { changeSentence } from '../conversation/change-sentence.ts'
 import { useAgentColours } from '../session/agents-seen.ts'
 import { useSessions } from '../session/sessions.ts'
 import { Button, Pill } from '../ui/controls.tsx'
+import { eventNumber } from '../ui/event-number.ts'
 import { TextBlock } from '../ui/text-block.tsx'
 import { align, type Pairing } from './align.ts'
 import { type Divergence, firstDivergence } from './divergence.ts'
@@ -107,7 +108,7 @@ function LoadedPair({ left, right, more, children }: PairProps) {
         </div>
         {b.changes.map((change) => (
           <p key={change.key} className="divergence" data-testid="compare-change">
-            {changeSentence(change, me)}, event {change.of.seq}.
+            {changeSentence(change, me)}, event {eventNumber(change.of.seq)}.
           </p>
         ))}
         {divergence !== undefined && <FirstDifference divergence={divergence} pairs={pairs} />}

@@ -11,6 +11,7 @@ import { agentColour } from '../ui/agent-colour.ts'
 import { IconButton, Pill } from '../ui/controls.tsx'
 import { useCopied } from '../ui/copy.tsx'
 import { Editable } from '../ui/editable.tsx'
+import { eventNumber } from '../ui/event-number.ts'
 import { withCommand } from '../ui/key-name.ts'
 import type { ConnectionLabel } from './connection-label.ts'
 import { showFindBar } from './find-store.ts'
@@ -60,7 +61,7 @@ export function ConversationHeader({ session, info, at, agent, label }: HeaderPr
         {info !== undefined && !isFile(session.id) && (
           <IconButton
             icon="fork"
-            label={at === undefined ? 'Fork this session' : `Fork at event ${at}`}
+            label={at === undefined ? 'Fork this session' : `Fork at event ${eventNumber(at)}`}
             onClick={() => showFailure(fork(info, at))}
             data-testid="fork"
           />
@@ -76,7 +77,7 @@ export function ConversationHeader({ session, info, at, agent, label }: HeaderPr
                 ? 'The link is copied'
                 : at === undefined
                   ? 'Copy a link to this session'
-                  : `Copy a link to event ${at}`
+                  : `Copy a link to event ${eventNumber(at)}`
             }
             data-testid="share"
             onClick={share}

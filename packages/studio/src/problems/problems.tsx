@@ -13,6 +13,7 @@ import type { PanelProps } from '../app/panels.ts'
 import { goTo } from '../session/cursor.ts'
 import { isFile } from '../session/files.ts'
 import { Empty, Pill, type Tone } from '../ui/controls.tsx'
+import { eventNumber } from '../ui/event-number.ts'
 import { type Failure, failuresView } from './failures.ts'
 import './problems.css'
 
@@ -69,7 +70,12 @@ function FailureRow({ failure, here }: { readonly failure: Failure; readonly her
   const word = runWord('failed', code)
   return (
     <li className={`problem ${word === 'failed' ? 'error' : 'warning'} ${here ? 'here' : ''}`}>
-      <button type="button" data-testid="failure-row" onClick={() => goTo(seq)} title={`Go to event ${seq}`}>
+      <button
+        type="button"
+        data-testid="failure-row"
+        onClick={() => goTo(seq)}
+        title={`Go to event ${eventNumber(seq)}`}
+      >
         <span className="problem-head">
           <b>
             {kinds[kind]}
@@ -137,7 +143,12 @@ function ProblemRow({ problem, here }: { readonly problem: StreamProblem; readon
   const { code, severity, message, seq, earlier, node } = problem
   return (
     <li className={`problem ${severity} ${here ? 'here' : ''}`}>
-      <button type="button" data-testid="problem-row" onClick={() => goTo(seq)} title={`Go to event ${seq}`}>
+      <button
+        type="button"
+        data-testid="problem-row"
+        onClick={() => goTo(seq)}
+        title={`Go to event ${eventNumber(seq)}`}
+      >
         <span className="problem-head">
           <code>{code}</code>
           <span className="number faint">

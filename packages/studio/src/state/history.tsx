@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import { goTo } from '../session/cursor.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { IconButton, Pill } from '../ui/controls.tsx'
+import { eventNumber } from '../ui/event-number.ts'
 import { writerOf } from './paths.ts'
 
 interface HistoryProps {
@@ -26,7 +27,7 @@ export function History({ state, path, at, onClose }: HistoryProps) {
       <ol>
         {changes.map(({ seq, after, ...change }) => (
           <li key={seq} className={at !== undefined && seq > at ? 'later' : ''}>
-            <button type="button" onClick={() => goTo(seq)} title={`Go to event ${seq}`}>
+            <button type="button" onClick={() => goTo(seq)} title={`Go to event ${eventNumber(seq)}`}>
               <i style={{ background: agentColour(writerOf(change)) }} />
               <span className="number faint">#{seq}</span>
               <span className="who ellipsis">{writerOf(change)}</span>

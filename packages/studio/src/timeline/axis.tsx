@@ -1,5 +1,6 @@
 import { goTo } from '../session/cursor.ts'
 import { duration, moment } from '../ui/duration.ts'
+import { eventNumber } from '../ui/event-number.ts'
 import { type Crowd, crowds } from './crowd.ts'
 import type { TimelineMark } from './marks.ts'
 import { margin } from './place.ts'
@@ -67,7 +68,7 @@ export function Axis({ scale, marks, width, x, from, to }: AxisProps) {
             className={`flag ${kind}`}
             style={{ left }}
             title={name}
-            aria-label={`${name}, event ${seq}`}
+            aria-label={`${name}, event ${eventNumber(seq)}`}
             onClick={() => goTo(seq)}
           />
         )

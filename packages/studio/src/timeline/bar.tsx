@@ -5,6 +5,7 @@ import { openStep } from '../step/open-step.ts'
 import { callKey, nodeKey } from '../step/steps.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { duration } from '../ui/duration.ts'
+import { eventNumber } from '../ui/event-number.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Time } from '../ui/time.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
@@ -34,7 +35,7 @@ export const BarView = memo(function BarView({ bar, top }: BarProps) {
       className={`bar of-${kind} ${roomy ? 'roomy' : ''} ${word.replace(' ', '-')} ${superseded === true ? 'lost' : ''} ${critical === true ? 'critical' : ''}`}
       style={style}
       data-testid={`bar-${kind}`}
-      aria-label={`${name}, ${word}${time === '' ? '' : `, ${time}`}, events ${startSeq} to ${endSeq ?? 'now'}`}
+      aria-label={`${name}, ${word}${time === '' ? '' : `, ${time}`}, ${eventsText(startSeq, endSeq)}`}
       onPointerEnter={(event) => setAnchor(event.currentTarget)}
       onPointerLeave={() => setAnchor(undefined)}
       onFocus={(event) => event.currentTarget.matches(':focus-visible') && setAnchor(event.currentTarget)}
@@ -72,6 +73,9 @@ function stepKeyOf(span: Span): string | undefined {
   if (span.kind === 'agent') return nodeKey(span)
   return span.call === undefined ? undefined : callKey(span.run, span.call)
 }
+
+const eventsText = (startSeq: number, endSeq: number | undefined): string =>
+  `events ${eventNumber(startSeq)} to ${endSeq === undefined ? 'now' : eventNumber(endSeq)}`
 
 const whole = new Intl.NumberFormat('en')
 const kinds = { run: 'run', agent: 'step', model: 'model call', tool: 'tool call' } as const
@@ -117,7 +121,7 @@ function Band({ bar, style }: { readonly bar: PlacedBar; readonly style: React.C
     <div
       className={`bar band ${isRoomy(bar) ? 'roomy' : ''} of-${span.kind} ${span.word.replace(' ', '-')}`}
       style={style}
-      title={`${span.name}, ${count} times, events ${span.startSeq} to ${last.endSeq ?? 'now'}. Zoom in to see each one.`}
+      title={`${span.name}, ${count} times, ${eventsText(span.startSeq, last.endSeq)}. Zoom in to see each one.`}
     >
       {right - left > 54 && <span className="bar-time number">{count}×</span>}
     </div>

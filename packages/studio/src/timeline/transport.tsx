@@ -4,6 +4,7 @@ import { setSpeed, stepCursor, togglePlay, usePlayer } from '../session/play.ts'
 import { rowIndexAt } from '../session/row-index.ts'
 import { IconButton } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
+import { eventNumber } from '../ui/event-number.ts'
 import { Icon } from '../ui/icon.tsx'
 
 const speeds = [0.5, 1, 2, 4, 8]
@@ -99,7 +100,11 @@ function Scrubber({ log, at }: { readonly log: LiveLog; readonly at: number | un
         className="scrubber"
         data-testid="scrubber"
         aria-label="Position in the session"
-        aria-valuetext={at === undefined ? `latest, event ${lastSeq}` : `event ${value} of ${lastSeq}, ${time}`}
+        aria-valuetext={
+          at === undefined
+            ? `latest, event ${eventNumber(lastSeq)}`
+            : `event ${eventNumber(value)} of ${eventNumber(lastSeq)}, ${time}`
+        }
         min={low}
         max={lastSeq}
         step={1}
@@ -113,7 +118,7 @@ function Scrubber({ log, at }: { readonly log: LiveLog; readonly at: number | un
         }}
       />
       <output className="where number" title={time === '' ? undefined : `${time} after the first event`}>
-        <b>{value.toLocaleString('en')}</b> / {lastSeq.toLocaleString('en')}
+        <b>{eventNumber(value)}</b> / {eventNumber(lastSeq)}
       </output>
     </>
   )

@@ -5,6 +5,7 @@ import { openStep } from '../step/open-step.ts'
 import { Button } from '../ui/controls.tsx'
 import { LabelledCopy } from '../ui/copy.tsx'
 import { duration, moment } from '../ui/duration.ts'
+import { eventNumber } from '../ui/event-number.ts'
 import { usePressed } from '../ui/pressed.ts'
 import { TextBlock } from '../ui/text-block.tsx'
 import { pretty, sizeOf, type WireFrame, wireTextOf } from './frames.ts'
@@ -152,7 +153,7 @@ function FrameRow({ frame, before, began, current, raw, open, onToggle, curl }: 
       </button>
       {open && (
         <div className="frame-body">
-          <TextBlock label={`Frame ${frame.name}, event ${frame.seq}`} className="scroll">
+          <TextBlock label={`Frame ${frame.name}, event ${eventNumber(frame.seq)}`} className="scroll">
             {raw || data === '' ? wireTextOf(frame) : pretty(data)}
           </TextBlock>
           <div className="frame-actions">
@@ -160,7 +161,7 @@ function FrameRow({ frame, before, began, current, raw, open, onToggle, curl }: 
             <LabelledCopy label="data" text={() => data} />
             <LabelledCopy label="curl from here" text={() => curl(frame.seq - 1)} />
             <span className="spacer" />
-            <Button onClick={() => goTo(frame.seq)}>Go to event {frame.seq}</Button>
+            <Button onClick={() => goTo(frame.seq)}>Go to event {eventNumber(frame.seq)}</Button>
             <Button onClick={() => openStep(frame.seq)}>Open the step</Button>
           </div>
         </div>
