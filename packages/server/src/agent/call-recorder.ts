@@ -80,9 +80,12 @@ export class CallRecorder {
     return this.#usage
   }
 
-  /** Takes every event that the run yields, in their order: a request names the messages that it repeats. */
-  note(event: RunEvent): void {
-    this.#requests?.note(event)
+  /**
+   * Takes every event that the run yields, in their order: a request names the messages that it repeats. `mayChange`: the
+   * agent holds the content of the event and can change it, so that it is copied.
+   */
+  note(event: RunEvent, mayChange = true): void {
+    this.#requests?.note(event, mayChange)
   }
 
   begin({ agent, model, node, tools, parameters, words, since }: NewCall): OpenModelCall {

@@ -166,7 +166,7 @@ test('a request that is too large or no JSON is left out, and the record says wh
   expect(run.ask(large).started.request).toEqual({ contents: [], omitted: expect.stringContaining('characters') })
   const cyclic: Record<string, unknown> = {}
   cyclic.self = cyclic
-  expect(run.ask({ contents: [cyclic as never] }).started.request?.omitted).toContain('not JSON')
+  expect(run.ask({ contents: [{ role: 'user', parts: [cyclic] }] }).started.request?.omitted).toContain('not JSON')
   expect(run.ask({ contents: [question] }).started.request).toEqual({ contents: ['@q'] })
 })
 
