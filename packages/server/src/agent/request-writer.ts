@@ -14,6 +14,7 @@ import {
   sameJson,
   sentContent,
 } from '@millrace/core'
+import { copyJson } from './copy-json.ts'
 import { withoutSecrets } from './redact.ts'
 
 /** The words that are sent to a model. */
@@ -36,10 +37,24 @@ const mostKnown = 16
 /** How many messages of the run are compared with a new content before it is printed: some are of other agents. */
 const ahead = 4
 
+/** What a request adds, if it is not too large for the log. */
+interface Added {
+  readonly values: Record<string, Json>
+  /** The characters of the values. */
+  size: number
+  readonly known: Known[]
+}
+
+/** Instructions or tools, copied before secrets were taken out. */
+interface Known {
+  readonly value: Json
+  readonly reference: string
+}
+
 interface Sent {
   readonly key: string
   /** Copies of the contents, before secrets were taken out: callbacks may change what they were given. */
-  readonly contents: readonly Json[]
+  readonly contents: Json[]
 }
 
 /**
@@ -52,8 +67,8 @@ export class RequestWriter {
   /** The newest request of each agent. */
   readonly #sent = new Map<string, Sent>()
   readonly #values = new Set<string>()
-  /** Copies of instructions and tools that are in the log, before secrets were taken out; the newest first. */
-  readonly #known: { readonly value: Json; readonly reference: string }[] = []
+  /** Those that are in the log, the newest first. */
+  readonly #known: Known[] = []
   /** The ids of messages by the text of their contents. */
   readonly #messages = new Map<string, string>()
   /** Copies of the messages of this run, because graphs may change theirs, and how many of them are in `#messages`. */
@@ -79,25 +94,27 @@ export class RequestWriter {
     this.#past ??= fold(callsView, this.#history)
     const base = this.#sent.get(agent) ?? this.#before(agent)
     const keep = base === undefined ? 0 : shared(base.contents, words.contents)
-    const values: Record<string, Json> = {}
+    const added: Added = { values: {}, size: 0, known: [] }
     const contents: Json[] = []
-    const copies: Json[] = base === undefined ? [] : base.contents.slice(0, keep)
+    const copies: Json[] = []
     for (let i = keep; i < words.contents.length; i++) {
       const content = words.contents[i] as Json
       const message = this.#nextMessage(content)
       const text = message === undefined ? JSON.stringify(content) : ''
-      contents.push(message === undefined ? this.#contentOf(text, values) : `@${message.id}`)
-      copies.push(message === undefined ? (JSON.parse(text) as Json) : message.content)
+      contents.push(message === undefined ? this.#contentOf(text, added) : `@${message.id}`)
+      copies.push(message === undefined ? copyJson(content) : message.content)
     }
-    const system = this.#valueOf(words.system, values)
-    const tools = this.#valueOf(words.tools, values)
-    const size = Object.values(values).reduce((sum: number, value) => sum + JSON.stringify(value).length, 0)
+    const system = this.#valueOf(words.system, added)
+    const tools = this.#valueOf(words.tools, added)
+    const { values, size, known } = added
     if (size > mostNew) {
       this.#sent.delete(agent)
       return { contents: [], omitted: `The request has ${size} characters that are new, more than the log takes.` }
     }
     for (const hash of Object.keys(values)) this.#values.add(hash)
-    this.#sent.set(agent, { key, contents: copies })
+    this.#known.unshift(...known)
+    this.#known.length = Math.min(this.#known.length, mostKnown)
+    this.#sent.set(agent, { key, contents: continued(base?.contents, keep, copies) })
     return {
       ...(base === undefined || keep === 0 ? {} : { like: base.key, keep }),
       contents,
@@ -108,8 +125,12 @@ export class RequestWriter {
   }
 
   #take(id: string, content: AdkContent | undefined): void {
-    const copy = isObject(content) ? copyOf(sentContent(content)) : undefined
-    if (copy !== undefined) this.#own.push({ id, content: copy })
+    if (!isObject(content)) return
+    try {
+      this.#own.push({ id, content: copyJson(sentContent(content)) })
+    } catch {
+      // It is no JSON: the log refuses such a message, so that no request can name it.
+    }
   }
 
   #before(agent: string): Sent | undefined {
@@ -118,36 +139,36 @@ export class RequestWriter {
       const call = calls.at(at)
       const request = call?.agent === agent ? index.requests.get(call.key) : undefined
       if (call !== undefined && request !== undefined && request.omitted === undefined)
-        return { key: call.key, contents: request.contents.toArray() }
+        return { key: call.key, contents: [...request.contents.toArray()] }
     }
     return undefined
   }
 
-  #contentOf(text: string, values: Record<string, Json>): Json {
+  #contentOf(text: string, added: Added): Json {
     const message = this.#messageOf(text)
     if (message !== undefined) return `@${message}`
     const value = withoutSecrets(text, this.#secrets)
-    return text.length < short && typeof value !== 'string' ? value : this.#reference(value, values)
+    return text.length < short && typeof value !== 'string' ? value : this.#reference(value, added)
   }
 
   /** Instructions and tools are the same in most calls of an agent: what is in the log is neither printed nor hashed again. */
-  #valueOf(value: Json | undefined, values: Record<string, Json>): string | undefined {
+  #valueOf(value: Json | undefined, added: Added): string | undefined {
     if (value === undefined) return undefined
     const known = this.#known.find((each) => sameJson(each.value, value))
     if (known !== undefined) return known.reference
     const text = JSON.stringify(value)
-    const reference = this.#reference(withoutSecrets(text, this.#secrets), values)
-    // A value that is new is not in the log yet, and will not be if the request is too large for it.
-    if (this.#isKnown(reference.slice(1))) {
-      this.#known.unshift({ value: JSON.parse(text) as Json, reference })
-      this.#known.length = Math.min(this.#known.length, mostKnown)
-    }
+    const reference = this.#reference(withoutSecrets(text, this.#secrets), added)
+    added.known.push({ value: copyJson(value), reference })
     return reference
   }
 
-  #reference(value: Json, values: Record<string, Json>): string {
-    const hash = createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16)
-    if (!this.#isKnown(hash)) values[hash] = value
+  #reference(value: Json, added: Added): string {
+    const text = JSON.stringify(value)
+    const hash = createHash('sha256').update(text).digest('base64url').slice(0, 16)
+    if (!this.#isKnown(hash) && added.values[hash] === undefined) {
+      added.values[hash] = value
+      added.size += text.length
+    }
     return `#${hash}`
   }
 
@@ -182,13 +203,12 @@ export class RequestWriter {
   }
 }
 
-/** Undefined for what is no JSON: the log refuses such a message, so that no request can name it. */
-function copyOf(content: Json): Json | undefined {
-  try {
-    return JSON.parse(JSON.stringify(content)) as Json
-  } catch {
-    return undefined
-  }
+/** The next list of copies. It is the last one, so that a long conversation is not copied before each call. */
+function continued(before: Json[] | undefined, keep: number, added: readonly Json[]): Json[] {
+  const contents = before ?? []
+  contents.length = keep
+  for (const content of added) contents.push(content)
+  return contents
 }
 
 function shared(before: readonly Json[], now: readonly Json[]): number {

@@ -11,9 +11,13 @@ import { type Calls, withCallsIndex } from './state.ts'
  */
 export function sentContent(content: AdkContent): Json {
   const { role } = content
-  const parts = partsOf(content).map(withoutOwnId)
+  const all = partsOf(content)
+  // Every content of a long conversation passes here before each model call, and few have such an id.
+  const parts = all.some(hasOwnId) ? all.map(withoutOwnId) : all
   return (typeof role === 'string' ? { role, parts } : { parts }) as unknown as Json
 }
+
+const hasOwnId = (part: AdkPart): boolean => isOwn(callOf(part)?.id) || isOwn(responseOf(part)?.id)
 
 function withoutOwnId(part: AdkPart): AdkPart {
   const call = callOf(part)
