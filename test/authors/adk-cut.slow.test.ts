@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 import { adkAgent } from '../../packages/server/src/agent/adk/adk-agent.ts'
 import { errorsIn, foldState, linesOf } from './adk/compare.ts'
 import { conversations } from './adk/conversations.ts'
-import { cutEverywhere } from './kit/cut.ts'
-import { wrongWith } from './kit/session.ts'
+import { cutEverywhere, sameAccount, wrongCuts } from './kit/cut.ts'
 
 // The authors' agents, cut after every single row of their logs, as a crash can. The run that goes on must come to the
 // same messages, state and files as the run that was left alone.
@@ -25,14 +24,11 @@ const resumable = Object.entries(conversations).filter(([pattern]) => pattern !=
 test.each(resumable)('%s: from any row of the log the run ends as it would have', async (pattern, talk) => {
   const { rootAgent, app } = (await import(`./adk/${pattern}/agent.ts`)) as { rootAgent?: unknown; app?: unknown }
   const agent = adkAgent(pattern, async () => app ?? rootAgent, { resumable: true })
-  const wrong: Record<string, unknown> = {}
-  for await (const { place, whole, resumed } of cutEverywhere(agent, talk.turns('cut', true))) {
-    try {
-      expect(account(resumed, pattern), place).toEqual(account(whole, pattern))
-      expect(wrongWith(resumed), place).toEqual([])
-    } catch (error) {
-      wrong[place] = error instanceof Error ? error.message : error
-    }
-  }
-  expect(wrong).toEqual({})
+  const cuts = cutEverywhere(agent, talk.turns('cut', true))
+  expect(
+    await wrongCuts(
+      cuts,
+      sameAccount((rows) => account(rows, pattern)),
+    ),
+  ).toEqual({})
 })

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 import { type CompiledGraph, graphAgent } from '../../packages/server/src/agent/langgraph/langgraph-agent.ts'
 import { foldState } from './adk/compare.ts'
 import { plainState } from './kit/bare-graph.ts'
-import { cutEverywhere } from './kit/cut.ts'
-import { wrongWith } from './kit/session.ts'
+import { cutEverywhere, sameAccount, wrongCuts } from './kit/cut.ts'
 import { shelved } from './kit/shelf-saver.ts'
 import { spoken } from './kit/spoken.ts'
 import { turns } from './langgraph/turns.ts'
@@ -30,15 +29,7 @@ test.each(cases)(
       store === 'in the log'
         ? { agent: graphAgent(pattern, async () => file), edit: undefined, watch: undefined }
         : shelved(pattern, file.graph, store)
-    const wrong: Record<string, unknown> = {}
-    for await (const { place, whole, resumed } of cutEverywhere(agent, [taken], edit, watch)) {
-      try {
-        expect(account(resumed), place).toEqual(account(whole))
-        expect(wrongWith(resumed), place).toEqual([])
-      } catch (error) {
-        wrong[place] = error instanceof Error ? error.message : error
-      }
-    }
-    expect(wrong).toEqual({})
+    const cuts = cutEverywhere(agent, [taken], edit, watch)
+    expect(await wrongCuts(cuts, sameAccount(account))).toEqual({})
   },
 )
