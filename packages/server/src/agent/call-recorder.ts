@@ -16,7 +16,7 @@ import {
   type Usage,
 } from '@millrace/core'
 import type { RunContext } from './agent.ts'
-import { withoutSecrets } from './redact.ts'
+import { isLong, withoutSecrets } from './redact.ts'
 import { type RequestWords, RequestWriter } from './request-writer.ts'
 
 /** What the records of calls have, for one agent. */
@@ -70,9 +70,10 @@ export class CallRecorder {
 
   constructor(context: RunContext, input: RunInput, secrets: readonly string[] = []) {
     this.#context = context
-    this.#secrets = secrets
+    // Servers that want no key are often given a word such as `none` or `x` as one: it is no secret.
+    this.#secrets = secrets.filter(isLong)
     this.#recording = context.recording ?? { prompts: false }
-    this.#requests = this.#recording.prompts ? new RequestWriter(context.history, input, secrets) : undefined
+    this.#requests = this.#recording.prompts ? new RequestWriter(context.history, input, this.#secrets) : undefined
   }
 
   /** What the finished calls have used. */
