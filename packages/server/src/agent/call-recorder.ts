@@ -97,6 +97,7 @@ export class CallRecorder {
     let firstAt: number | undefined
     let lastAt: number | undefined
     let told: ToldByModel = {}
+    let isAnswered = false
     const messages: string[] = []
     return {
       started: {
@@ -112,9 +113,11 @@ export class CallRecorder {
       answered(message, more) {
         if (message !== undefined && !messages.includes(message)) messages.push(message)
         told = { ...told, ...defined(more) }
+        isAnswered ||= more.error === undefined
       },
       finish: (failure) => {
-        const { usage, finishReason, error = failure } = told
+        // What fails after the answer, such as a callback of the agent, is no failure of the model.
+        const { usage, finishReason, error = isAnswered ? undefined : failure } = told
         const later = model === undefined ? told.model : undefined
         const cost = this.#costOf(model ?? later, usage)
         const response = this.#requests === undefined ? undefined : this.#plain(told.response)
@@ -124,7 +127,8 @@ export class CallRecorder {
           call,
           status: error === undefined ? 'ok' : 'error',
           ...defined({ firstToken: firstAt === undefined ? undefined : firstAt - startedAt }),
-          duration: (lastAt ?? now()) - startedAt,
+          // A call that failed took until then, and not only until its last token.
+          duration: (error === undefined ? (lastAt ?? now()) : now()) - startedAt,
           ...defined({ finishReason, model: later, usage, cost, response, error, node }),
           ...(messages.length === 0 ? {} : { messages }),
         }

@@ -172,6 +172,21 @@ test('without prompts, a record has figures and no words', () => {
   expect(end).toMatchObject({ status: 'ok', firstToken: 1, duration: 1, usage: { inputTokens: 3 }, messages: ['m1'] })
 })
 
+test('a call that stalled took until it failed, and what fails after an answer is no failure of the model', () => {
+  const failure = { code: 'model-error', message: 'silent' } as const
+  const run = running([], { prompts: false })
+  const stalled = run.ask({ contents: [] })
+  stalled.heard()
+  run.recorder.begin({ agent: 'a', node: undefined })
+  expect(stalled.finish(failure)).toMatchObject({ status: 'error', firstToken: 1, duration: 3, error: failure })
+  const answered = run.ask({ contents: [] })
+  answered.heard()
+  answered.answered('m1', { finishReason: 'STOP' })
+  const end = answered.finish(failure)
+  expect(end).toMatchObject({ status: 'ok', duration: 1 })
+  expect(end).not.toHaveProperty('error')
+})
+
 test('a call has a cost where the price of its model is known', () => {
   const price = { input: 1, output: 10, cachedInput: 0.5 }
   const run = running([], { prompts: false, prices: { currency: 'EUR', models: { m: price } } })
