@@ -145,7 +145,7 @@ function responded(track: RunProof, key: string, seq: number, { id, name, respon
   const chain = track.chains.get(at)
   if (chain === undefined) return track
   const error = isObject(response) ? response.error : undefined
-  const failed = error !== undefined && error !== null && error !== ''
+  const failed = error !== undefined && error !== null && error !== false && error !== ''
   return { ...track, chains: track.chains.set(at, withResponse(chain, id, name, seq, failed)) }
 }
 
