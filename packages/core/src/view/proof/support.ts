@@ -38,7 +38,7 @@ const mostPlaces = 20
 /** Values that are walked and characters of text that are read, in all. */
 const mostValues = 200_000
 const mostText = 16 * 2 ** 20
-const order = ['tool', 'data', 'specialist', 'agent', 'person'] as const
+const order = ['tool', 'data', 'specialist', 'state', 'agent', 'person'] as const
 const hows = ['exact', 'same', 'rounded'] as const
 
 /** Reads all evidence once; a look-up then costs what it finds. */
