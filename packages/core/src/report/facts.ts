@@ -141,4 +141,11 @@ export class FactsOfReport {
   }
 }
 
-const holders: ReadonlySet<string> = new Set(['run.started', 'data', 'superseded', 'artifact', 'task.finished'])
+const holders: ReadonlySet<string> = new Set([
+  'run.started',
+  'data',
+  'superseded',
+  'artifact',
+  'task.finished',
+  'state',
+])

@@ -36,7 +36,7 @@ const mostValues = 200_000
 const mostText = 16 * 2 ** 20
 /** Values may be texts with JSON in them, which nothing else bounds. */
 const deepest = 256
-const order = ['tool', 'data', 'specialist', 'agent', 'person'] as const
+const order = ['tool', 'data', 'specialist', 'state', 'agent', 'person'] as const
 const hows = ['exact', 'same', 'rounded'] as const
 
 /** Reads all evidence once; a look-up then costs what it finds. */
