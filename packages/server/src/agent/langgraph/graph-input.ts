@@ -224,7 +224,7 @@ export function controlIn(value: unknown): string | undefined {
 }
 
 function hasReducer(channel: unknown): boolean {
-  return kindOf(channel) === 'BinaryOperatorAggregate'
+  return kindOf(channel) === 'BinaryOperatorAggregate' || kindOf(channel) === 'DeltaChannel'
 }
 
 async function messagesOf({ messages }: RunInput): Promise<readonly unknown[]> {
