@@ -1,9 +1,11 @@
 import { fold, planView, type Recorded } from '@millrace/core'
+import type { Agent } from '@millrace/server'
 import { expect, test } from 'vitest'
 import { adkAgent } from '../../packages/server/src/agent/adk/adk-agent.ts'
+import { full } from '../kit/full.ts'
 import { errorsIn, foldState, linesOf } from './adk/compare.ts'
 import { conversations } from './adk/conversations.ts'
-import { cutEverywhere } from './kit/cut.ts'
+import { type CutSession, cutEverywhere, cutTwice } from './kit/cut.ts'
 import { wrongWith } from './kit/session.ts'
 
 // The authors' agents, cut after every single row of their logs, as a crash can. The run that goes on must come to the
@@ -23,10 +25,23 @@ const account = (rows: readonly Recorded[], pattern: string) => ({
 const resumable = Object.entries(conversations).filter(([pattern]) => pattern !== 'mcp')
 
 test.each(resumable)('%s: from any row of the log the run ends as it would have', async (pattern, talk) => {
+  const agent = await agentOf(pattern)
+  expect(await wrongIn(cutEverywhere(agent, talk.turns('cut', true)), pattern)).toEqual({})
+})
+
+test.each(resumable)('%s: so does one that is cut a second time', async (pattern, talk) => {
+  const [taken = []] = talk.turns('cut', true)
+  expect(await wrongIn(cutTwice(await agentOf(pattern), taken, full ? 1 : 9), pattern)).toEqual({})
+})
+
+async function agentOf(pattern: string): Promise<Agent> {
   const { rootAgent, app } = (await import(`./adk/${pattern}/agent.ts`)) as { rootAgent?: unknown; app?: unknown }
-  const agent = adkAgent(pattern, async () => app ?? rootAgent, { resumable: true })
+  return adkAgent(pattern, async () => app ?? rootAgent, { resumable: true })
+}
+
+async function wrongIn(cuts: AsyncIterable<CutSession>, pattern: string): Promise<Record<string, unknown>> {
   const wrong: Record<string, unknown> = {}
-  for await (const { place, whole, resumed } of cutEverywhere(agent, talk.turns('cut', true))) {
+  for await (const { place, whole, resumed } of cuts) {
     try {
       expect(account(resumed, pattern), place).toEqual(account(whole, pattern))
       expect(wrongWith(resumed), place).toEqual([])
@@ -34,5 +49,5 @@ test.each(resumable)('%s: from any row of the log the run ends as it would have'
       wrong[place] = error instanceof Error ? error.message : error
     }
   }
-  expect(wrong).toEqual({})
-})
+  return wrong
+}
