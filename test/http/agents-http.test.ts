@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type AdkEvent, type AdkPart, sseReader } from '@millrace/core'
+import { type AdkEvent, type AdkPart, type RunEvent, sseReader } from '@millrace/core'
 import { discoverAgents } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exampleAgents } from '../kit/built-packages.ts'
@@ -107,6 +107,39 @@ describe('artifacts that an ADK tool saved', () => {
     expect(await get(`${at}/notes.md`)).toMatchObject({ text: 'two' })
     expect(await get(`${at}/notes.md/versions/0`)).toMatchObject({ text: 'one' })
     expect((await fetch(`${address}${at}/notes.md/versions/2`)).status).toBe(404)
+  })
+
+  test('SPEC 4.6: what a step saved that a crash cut off and that ran again is not', async () => {
+    const at = '/apps/notes/users/u/sessions/cut/artifacts'
+    await post('/apps/notes/users/u/sessions/cut', {})
+    const save = (name: string, node: string, text: string): RunEvent => ({
+      kind: 'artifact',
+      id: `${node} ${name}`,
+      name,
+      type: 'note',
+      version: 1,
+      part: { text },
+      node,
+    })
+    const events: readonly RunEvent[] = [
+      { kind: 'run.started', agent: 'notes', input: { messages: [] } },
+      save('plan.md', 'plan@1', 'plan'),
+      save('draft.md', 'write@1', 'lost'),
+      save('lost.md', 'write@1', 'lost'),
+      { kind: 'superseded', messages: [], nodes: ['write@1'], facts: true },
+      save('draft.md', 'write@2', 'draft'),
+      { kind: 'run.finished', outcome: 'done' },
+    ]
+    const lease = await server.log.acquire('cut', 'r', 'test', 60_000)
+    await server.log.append(
+      'cut',
+      events.map((event) => ({ run: 'r', event })),
+      lease,
+    )
+    await server.log.release(lease)
+    expect(await get(at)).toEqual(['plan.md', 'draft.md'])
+    expect(await get(`${at}/draft.md/versions`)).toEqual([1])
+    expect(await get(`${at}/draft.md/versions/1`)).toEqual({ text: 'draft' })
   })
 })
 

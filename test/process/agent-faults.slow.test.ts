@@ -83,7 +83,9 @@ beforeAll(async () => {
   authorFolder(join(root, 'agents'), {
     good: goodAgent,
     asks: askingGraph,
-    sends: agentWithTool("for (const value of [null, 7, ['x'], ['1'], { kind: 'end', call: 1 }]) process.send(value)"),
+    sends: agentWithTool(
+      `for (const value of [null, 7, ['x'], ['1'], { kind: 'end', call: 1 }, ['{"kind":"pong"}'], ['{"kind":"fault"}']]) process.send(value)`,
+    ),
     early: 'process.exit(3)',
     ...faults,
   })

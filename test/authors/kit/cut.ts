@@ -30,25 +30,65 @@ export async function* cutEverywhere(
 ): AsyncGenerator<CutSession> {
   const sessions = await wholeSessions(agent, talks, watch(memoryLog(() => clock.now)))
   for (const [i, rows] of sessions.entries()) {
-    for (const [at, { run, event }] of rows.entries()) {
-      // The first rows of a run are one commit.
-      const isOpening = event.kind === 'run.started' || event.kind === 'resumed' || event.kind === 'state'
-      const isCommitted = !(isOpening && ['state', 'resumed'].includes(rows[at + 1]?.event.kind ?? ''))
-      if (event.kind === 'run.finished' || !isCommitted) continue
-      const end = 1 + rows.findIndex((row) => row.run === run && row.event.kind === 'run.finished')
-      const log = memoryLog(() => clock.now)
-      for (const [j, before] of sessions.slice(0, i).entries()) await write(log, agent.name, `s${j}`, before)
+    for (const at of placesToCut(rows)) {
       const kept = rows.slice(0, at + 1)
-      await write(log, agent.name, `s${i}`, kept)
-      const edits = edit(kept).map((change) => ({ run: '', event: change }))
-      if (edits.length > 0) await log.append(`s${i}`, edits)
-      const own = bench([agent], { log, clock, seal, ids: 'again' })
-      await own.engine.recover()
-      await own.engine.wait(`s${i}`, run)
-      const place = `session ${i}, cut after row ${at + 1} (${event.kind})`
-      yield { place, whole: rows.slice(0, end), resumed: await own.rows(`s${i}`) }
+      const resumed = await goneOn(agent, [...sessions.slice(0, i), kept], edit(kept), 'again')
+      yield { place: `session ${i}, cut after ${nameOf(rows, at)}`, whole: wholeRun(rows, at), resumed }
     }
   }
+}
+
+/** The same for a run that is cut, goes on, and is cut again at every row after that. Of the first cuts, one of `share` is made. */
+export async function* cutTwice(agent: Agent, turns: readonly Turn[], share: number): AsyncGenerator<CutSession> {
+  const [rows = []] = await wholeSessions(
+    agent,
+    [turns],
+    memoryLog(() => clock.now),
+  )
+  for (const [nth, at] of placesToCut(rows).entries()) {
+    if (nth % share !== 0) continue
+    const once = await goneOn(agent, [rows.slice(0, at + 1)], [], 'again')
+    for (const next of placesToCut(once).filter((place) => place > at)) {
+      const resumed = await goneOn(agent, [once.slice(0, next + 1)], [], 'third')
+      const place = `cut after ${nameOf(rows, at)}, then after ${nameOf(once, next)}`
+      yield { place, whole: wholeRun(rows, at), resumed }
+    }
+  }
+}
+
+/** The rows after which a crash can cut. The first rows of a run are one commit, and after its end there is nothing to cut. */
+function placesToCut(rows: readonly Recorded[]): readonly number[] {
+  return rows.flatMap(({ event }, at) => {
+    const isOpening = event.kind === 'run.started' || event.kind === 'resumed' || event.kind === 'state'
+    const isCommitted = !(isOpening && ['state', 'resumed'].includes(rows[at + 1]?.event.kind ?? ''))
+    return event.kind === 'run.finished' || !isCommitted ? [] : [at]
+  })
+}
+
+const nameOf = (rows: readonly Recorded[], at: number): string => `row ${at + 1} (${rows[at]?.event.kind})`
+
+/** The rows up to the end of the run of this row. */
+function wholeRun(rows: readonly Recorded[], at: number): readonly Recorded[] {
+  const run = rows[at]?.run
+  return rows.slice(0, 1 + rows.findIndex((row) => row.run === run && row.event.kind === 'run.finished'))
+}
+
+/** The last session after another process has taken over the run that it was cut in. */
+async function goneOn(
+  agent: Agent,
+  sessions: readonly (readonly Recorded[])[],
+  edits: readonly Recorded['event'][],
+  ids: string,
+): Promise<readonly Recorded[]> {
+  const log = memoryLog(() => clock.now)
+  for (const [i, rows] of sessions.entries()) await write(log, agent.name, `s${i}`, rows)
+  const session = `s${sessions.length - 1}`
+  const byHand = edits.map((event) => ({ run: '', event }))
+  if (byHand.length > 0) await log.append(session, byHand)
+  const own = bench([agent], { log, clock, seal, ids })
+  await own.engine.recover()
+  await own.engine.wait(session, sessions.at(-1)?.at(-1)?.run ?? '')
+  return own.rows(session)
 }
 
 /** What `judge` finds wrong, by the place of the cut. */

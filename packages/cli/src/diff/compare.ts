@@ -92,6 +92,7 @@ function stepsOf(rows: readonly Recorded[]): readonly ComparedStep[] {
       case 'interrupt':
         return [{ kind: 'question', who: item.reason, what: item.message ?? printed(item.payload ?? null) }]
       case 'artifact':
+        if (item.superseded === true) return []
         return [{ kind: 'artifact', who: item.name, what: `version ${item.version}` }]
       case 'end':
         return [{ kind: 'end', who: item.outcome, what: item.error?.message ?? '' }]

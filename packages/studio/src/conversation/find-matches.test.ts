@@ -37,8 +37,10 @@ test('text, thoughts, tools with their arguments and results, and lanes are sear
     row('e', { kind: 'end', outcome: 'failed', error: { message: 'no harbour' } }),
     row('f', { kind: 'interrupt', message: 'Enter the harbour?' }),
     row('g', { kind: 'start' }),
+    row('h', { kind: 'artifact', name: 'harbour.md' }),
+    row('i', { kind: 'artifact', name: 'harbour.md', superseded: true }),
   ]
-  expect(keys(blocks, 'harbour')).toEqual(['a0', 'a1', 'b0', 'b1', 'c0', 'c1', 'd0', 'e0', 'f0'])
+  expect(keys(blocks, 'harbour')).toEqual(['a0', 'a1', 'b0', 'b1', 'c0', 'c1', 'd0', 'e0', 'f0', 'h0'])
   expect(keys(blocks, 'lisbon')).toEqual(['b0'])
   expect(keys(blocks, '  ')).toEqual([])
 })

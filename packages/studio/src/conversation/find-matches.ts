@@ -62,7 +62,7 @@ function itemText(item: Item): string {
     case 'foreign':
       return `${item.reason}\n${item.raw}`
     case 'artifact':
-      return item.name
+      return item.superseded === true ? '' : item.name
     case 'end':
       return item.outcome === 'done' ? '' : (item.error?.message ?? '')
     case 'log':

@@ -1,4 +1,4 @@
-import type { NodeId, Recorded } from '@millrace/core'
+import { type NodeId, nodePath, type Recorded } from '@millrace/core'
 import type { OpenInterrupts } from '../answer-parts.ts'
 import type { PastNodes } from './nodes.ts'
 
@@ -19,6 +19,33 @@ export function pastNodes(rows: readonly Recorded[]): PastNodes {
   }
   const cut = new Set([...started].filter((node) => !done.has(node)))
   return { done, counts, cut, doneCalls: new Set([...done].flatMap((node) => calls.get(node) ?? [])) }
+}
+
+/**
+ * The executions that crashes cut short, each with the one that went on in its place: the next one of its path, inside the
+ * same call of a specialist, that started after the crash.
+ */
+export function continuedNodes(rows: readonly Recorded[]): ReadonlyMap<NodeId, NodeId> {
+  const places = new Map<NodeId, string>()
+  const calls = new Map<NodeId, string>()
+  const lost = new Map<string, NodeId[]>()
+  const continued = new Map<NodeId, NodeId>()
+  for (const { event } of rows) {
+    if (event.kind === 'node.started') {
+      const call = event.call ?? (event.parent === undefined ? undefined : calls.get(event.parent))
+      if (call !== undefined) calls.set(event.node, call)
+      const place = JSON.stringify([nodePath(event.node), call])
+      places.set(event.node, place)
+      const node = lost.get(place)?.shift()
+      if (node !== undefined) continued.set(node, event.node)
+    } else if (event.kind === 'superseded') {
+      for (const node of event.nodes) {
+        const place = places.get(node) ?? ''
+        lost.set(place, [...(lost.get(place) ?? []), node])
+      }
+    }
+  }
+  return continued
 }
 
 /** For a run that answers interrupts: what the interrupted runs had finished is done, except the nodes that waited. */

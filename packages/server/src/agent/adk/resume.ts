@@ -12,7 +12,7 @@ import type { RunContext } from '../agent.ts'
 import type { OpenInterrupts } from '../answer-parts.ts'
 import { isNested } from '../nested-event.ts'
 import type { PastNodes } from './nodes.ts'
-import { nodesBeforeAnswer, pastNodes, repeatedNodes } from './past-nodes.ts'
+import { continuedNodes, nodesBeforeAnswer, pastNodes, repeatedNodes } from './past-nodes.ts'
 
 /**
  * What a continued run has already done: after a crash, or after a person answered in the middle of a pipeline. ADK has
@@ -61,19 +61,20 @@ export function afterCrash({ history, run }: RunContext, isPipeline: boolean): R
   const own = history.filter((row) => row.run === run)
   const nodes = withEarlier(pastNodes(own), history, own, isPipeline)
   const said = wholeEvents(own)
+  const continued = continuedNodes(own)
+  const isCut = ({ node }: AgentSaid): boolean => node === undefined || !isDone(node, nodes, continued)
   const last = new Map(said.map((row) => [`${row.event.author}\n${row.event.branch ?? ''}`, row]))
-  const unfinished = [...last.values()].filter(({ node }) => node === undefined || !nodes.done.has(node))
+  const unfinished = [...last.values()].filter(isCut)
   const answered = new Set(
     said.flatMap(({ event }) => partsOf(event).flatMap((part) => part.functionResponse?.id ?? [])),
   )
   const turns = unfinished.map(({ event }) => event).filter((event) => isCutShort(event, answered))
   const open = new Map(turns.map((event) => [event.id, event]))
   const calls = new Set(turns.flatMap(callIds))
-  const isCut = ({ node }: AgentSaid): boolean => node === undefined || !nodes.done.has(node)
   const cut = new Map(
     unfinished.map((row) => [row.event, said.filter((other) => isOfSame(other, row) && isCut(other))]),
   )
-  const escalated = escalatedNodes(own, said)
+  const escalated = escalatedNodes(own, said, continued)
   const result = JSON.stringify(said.findLast(({ event }) => event.output !== undefined)?.event.output)
   return {
     nodes,
@@ -154,15 +155,36 @@ function isOfSame(one: AgentSaid, other: AgentSaid): boolean {
   )
 }
 
+/** Whether the execution is done, or one that went on in its place after a crash. */
+function isDone(node: NodeId, { done }: PastNodes, continued: ReadonlyMap<NodeId, NodeId>): boolean {
+  return executionsOf(node, continued).some((each) => done.has(each))
+}
+
+/** The execution, and those that went on in its place. */
+function executionsOf(node: NodeId, continued: ReadonlyMap<NodeId, NodeId>): readonly NodeId[] {
+  const executions = [node]
+  let next = continued.get(node)
+  while (next !== undefined && !executions.includes(next)) {
+    executions.push(next)
+    next = continued.get(next)
+  }
+  return executions
+}
+
 /** The nodes that left a loop, and those around them: ADK passes the event up. */
-function escalatedNodes(rows: readonly Recorded[], said: readonly AgentSaid[]): ReadonlySet<NodeId> {
+function escalatedNodes(
+  rows: readonly Recorded[],
+  said: readonly AgentSaid[],
+  continued: ReadonlyMap<NodeId, NodeId>,
+): ReadonlySet<NodeId> {
   const parents = new Map(
     rows.flatMap(({ event }) => (event.kind === 'node.started' ? [[event.node, event.parent] as const] : [])),
   )
   const nodes = new Set<NodeId>()
   for (const { event, node } of said) {
     if (event.actions?.escalate !== true || isNested(event)) continue
-    for (let at = node; at !== undefined; at = parents.get(at)) nodes.add(at)
+    for (let at = node; at !== undefined; at = parents.get(at))
+      for (const each of executionsOf(at, continued)) nodes.add(each)
   }
   return nodes
 }

@@ -1,4 +1,4 @@
-import type { Problem, RunEvent, RunInput } from '@millrace/core'
+import { isObject, type Problem, type RunEvent, type RunInput } from '@millrace/core'
 import type { AgentDescription, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { printEvents, readEvents } from './event-lines.ts'
@@ -90,7 +90,7 @@ export function readSent(sent: unknown): readonly FromProcess[] {
 
 /** Throws when it is no message. */
 export function readSentText(text: string): FromProcess {
-  if (text.startsWith('{')) return JSON.parse(text)
+  if (text.startsWith('{')) return messageIn(JSON.parse(text))
   const start = text.indexOf('\n')
   const last = text[start - 1] === lastMark
   const call = Number(text.slice(0, last ? start - 1 : start))
@@ -98,6 +98,35 @@ export function readSentText(text: string): FromProcess {
 }
 
 const lastMark = '.'
+
+function messageIn(sent: unknown): FromProcess {
+  if (!isMessage(sent)) throw new SyntaxError('not a message of the process of an agent')
+  return sent
+}
+
+/** Looks at the fields that the server itself reads. Events come as lines, whose events are checked. */
+function isMessage(sent: unknown): sent is FromProcess {
+  if (!isObject(sent)) return false
+  const { kind, call, of, name, description, problem, message, stack, used } = sent
+  switch (kind) {
+    case 'described':
+      return typeof call === 'number' && isObject(description)
+    case 'end':
+      return typeof call === 'number' && (problem === undefined || isProblem(problem))
+    case 'calls':
+      return typeof call === 'number' && typeof of === 'number' && typeof name === 'string'
+    case 'pong':
+      return isObject(used) && [used.memory, used.idle, used.active, used.cpu].every(Number.isFinite)
+    case 'fault':
+    case 'stray':
+      return typeof message === 'string' && (stack === undefined || typeof stack === 'string')
+    default:
+      return false
+  }
+}
+
+const isProblem = (value: unknown): boolean =>
+  isObject(value) && typeof value.code === 'string' && typeof value.message === 'string'
 
 /** How many events of one run may be on their way before the agent has to wait for the log. */
 export const eventsOnTheWay = 256

@@ -1,4 +1,4 @@
-import { type ArtifactSaved, MillraceError } from '@millrace/core'
+import { type ArtifactSaved, MillraceError, type Recorded } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
@@ -17,9 +17,8 @@ export const adkArtifactRoutes =
     const artifacts = async (request: FastifyRequest<At>): Promise<readonly ArtifactSaved[]> => {
       const session = await adkSessionAt(deps, request, request.params)
       const { log } = deps.own(request)
-      const own = (await log.read(session.id, { after: 0 })).flatMap(({ event }) =>
-        event.kind === 'artifact' && !event.name.startsWith('user:') ? [event] : [],
-      )
+      const rows = await log.read(session.id, { after: 0 })
+      const own = countedIn(rows).filter(({ name }) => !name.startsWith('user:'))
       return artifactsIn([...own, ...(await log.sharedArtifacts(session))])
     }
     const versions = async (request: FastifyRequest<At>) =>
@@ -90,6 +89,18 @@ export const adkArtifactRoutes =
       },
     )
   }
+
+/** What was saved and deleted, without what a step did that a crash cut off and that ran again (SPEC 4.6). */
+function countedIn(rows: readonly Recorded[]): readonly ArtifactSaved[] {
+  const lost = new Map<string, number>()
+  for (const { event, run, seq } of rows) {
+    if (event.kind !== 'superseded' || event.facts !== true) continue
+    for (const node of event.nodes) lost.set(`${run}\n${node}`, seq)
+  }
+  return rows.flatMap(({ event, run, seq }) =>
+    event.kind === 'artifact' && seq > (lost.get(`${run}\n${event.node}`) ?? 0) ? [event] : [],
+  )
+}
 
 /** The artifacts that exist, oldest version first. A deletion removes all versions before it. */
 function artifactsIn(events: readonly ArtifactSaved[]): readonly ArtifactSaved[] {
