@@ -1,7 +1,6 @@
 import { defined, type EventLog, isPartial, type ModelFinished, type ModelStarted, type Recorded } from '@millrace/core'
 import { idInKey } from '@millrace/core/store'
 import { type Context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
-import { isFailedResult } from '../agent/tool-result.ts'
 
 /** Makes OpenTelemetry spans of runs, nodes, model calls and tools from the log as it grows, without contents. */
 export interface RunTracer {
@@ -198,7 +197,7 @@ class RunSpans {
     const parts = event.content?.parts ?? []
     for (const { functionResponse } of parts) {
       if (functionResponse?.id === undefined) continue
-      this.#toolEnded(functionResponse.id, at, isFailedResult(functionResponse.response))
+      this.#toolEnded(functionResponse.id, at, isFailure(functionResponse.response?.error))
     }
     if (event.content?.role === 'model' && !this.#isRecorded) {
       const { promptTokenCount: input, candidatesTokenCount: output } = event.usageMetadata ?? {}
@@ -219,6 +218,11 @@ class RunSpans {
     }
     if (node !== undefined) node.last = at
   }
+}
+
+/** Many tools always return an error, empty where all went well. */
+function isFailure(error: unknown): boolean {
+  return error !== undefined && error !== null && error !== false && error !== ''
 }
 
 function numbers(values: Readonly<Record<string, unknown>>): Record<string, number> {
