@@ -1,9 +1,10 @@
 import type { Recorded } from '@millrace/core'
 import { expect, test } from 'vitest'
 import { type CompiledGraph, graphAgent } from '../../packages/server/src/agent/langgraph/langgraph-agent.ts'
+import { full } from '../kit/full.ts'
 import { foldState } from './adk/compare.ts'
 import { plainState } from './kit/bare-graph.ts'
-import { cutEverywhere } from './kit/cut.ts'
+import { cutEverywhere, cutTwice } from './kit/cut.ts'
 import { wrongWith } from './kit/session.ts'
 import { shelved } from './kit/shelf-saver.ts'
 import { spoken } from './kit/spoken.ts'
@@ -42,3 +43,18 @@ test.each(cases)(
     expect(wrong).toEqual({})
   },
 )
+
+test('a node that is answered from a cache and is cut a second time leaves nothing out', async () => {
+  const { graph } = (await import('./langgraph/cached/agent.ts')) as unknown as { graph: CompiledGraph }
+  const agent = graphAgent('cached', async () => ({ graph, resumable: true }))
+  const wrong: Record<string, unknown> = {}
+  for await (const { place, whole, resumed } of cutTwice(agent, turns.cached ?? [], full ? 1 : 3)) {
+    try {
+      expect(account(resumed), place).toEqual(account(whole))
+      expect(wrongWith(resumed), place).toEqual([])
+    } catch (error) {
+      wrong[place] = error instanceof Error ? error.message : error
+    }
+  }
+  expect(wrong).toEqual({})
+})
