@@ -23,6 +23,12 @@ const apart = ['**/dist/**', '**/node_modules/**']
 const hangs = { testTimeout: 900_000, hookTimeout: 900_000, expect: { poll: { timeout: 120_000 } } }
 
 /**
+ * What the official AG-UI client and ADK's server print when a test refuses or breaks something on purpose. Among the
+ * results of thousands of tests it looks like a failure of the run.
+ */
+const noiseOfOthers = /^(?:Agent execution failed|Failed to apply state patch)|\[ADK|ADK API Server/
+
+/**
  * Files that share a process load each module once for all of them, which halves their time. Only the agents of authors
  * (`slow-apart`) and what changes a package of others get a process for each file. Processes and browsers wait for most of
  * their time, so that there are more workers than processors.
@@ -31,6 +37,7 @@ export default defineConfig({
   test: {
     passWithNoTests: false,
     sequence: { sequencer: LongestFirst },
+    onConsoleLog: (text) => !noiseOfOthers.test(text),
     coverage: {
       provider: 'v8',
       include: ['packages/core/src/**/*.ts'],

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { Draft, EventLog } from '@millrace/core'
 import { postgresLog, sqliteLog } from '@millrace/server'
 import pg from 'pg'
+import { processStat } from '../scripts/process-stat.mjs'
 import { type Postgres, startPostgres } from '../test/kit/postgres.ts'
 import { type Row, sideBySideAsync } from './kit/row.ts'
 
@@ -210,20 +211,14 @@ async function throughput({ url }: Postgres): Promise<readonly Row[]> {
   return rows
 }
 
-/** Milliseconds of processor time of all PostgreSQL processes that live; NaN where there is no /proc. A tick is 10 ms. */
+/** Milliseconds of processor time of all PostgreSQL processes that live; NaN where there is no /proc. */
 function databaseCpu(): number {
   try {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .reduce((sum, pid) => {
-        try {
-          const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-          if (!text.includes('(postgres)')) return sum
-          const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-          return sum + (Number(fields[11]) + Number(fields[12])) * 10
-        } catch {
-          return sum // it has ended
-        }
+        const stat = processStat(pid)
+        return stat?.name === 'postgres' ? sum + stat.own : sum
       }, 0)
   } catch {
     return Number.NaN

@@ -72,10 +72,13 @@ export function run(command, args) {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** The same without blocking this process. */
+/** The same without blocking this process, and not longer than it. */
 export async function runBeside(command, args) {
   const child = spawn(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' })
+  const end = () => child.kill()
+  process.once('exit', end)
   const [status] = await once(child, 'exit')
+  process.off('exit', end)
   if (status !== 0) process.exit(status ?? 1)
 }
 

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { root } from './install.mjs'
+import { processStat } from './process-stat.mjs'
 
 const folder = `${root}.cache/cpu/`
 const started = performance.now()
@@ -37,12 +38,7 @@ function linesOf(file) {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line))
 }
 
-/** CPU seconds of the processes that this one started and that have ended. Only Linux tells, in hundredths. */
-function endedChildren() {
-  if (!existsSync('/proc/self/stat')) return 0
-  const stat = readFileSync('/proc/self/stat', 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[13]) + Number(fields[14])) / 100
-}
+/** CPU seconds of the processes that this one started and that have ended. Only Linux tells. */
+const endedChildren = () => (processStat('self')?.ended ?? 0) / 1000
 
 const minutes = (seconds) => `${(seconds / 60).toFixed(1)} min`

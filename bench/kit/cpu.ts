@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { processStat } from '../../scripts/process-stat.mjs'
 import { median } from './row.ts'
 
 /** Milliseconds of CPU that were used so far. Unlike wall time they do not depend on what else the machine does. */
@@ -40,9 +41,6 @@ interface Process {
   readonly cpu: number
 }
 
-/** `utime` and `stime` are in ticks; on every Linux that Node runs on, a tick is 10 ms. */
-const tick = 10
-
 function processes(): readonly Process[] {
   try {
     return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? processOf(Number(name)) : []))
@@ -52,13 +50,6 @@ function processes(): readonly Process[] {
 }
 
 function processOf(pid: number): readonly Process[] {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program is in brackets and may hold spaces; the state comes after it.
-    const [, parent, ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return [{ pid, parent: Number(parent), cpu: (Number(fields[9]) + Number(fields[10])) * tick }]
-  } catch {
-    // It has ended.
-    return []
-  }
+  const stat = processStat(pid)
+  return stat === undefined ? [] : [{ pid, parent: stat.parent, cpu: stat.own }]
 }

@@ -5,8 +5,7 @@ import { adkAgent } from '../../packages/server/src/agent/adk/adk-agent.ts'
 import { full } from '../kit/full.ts'
 import { errorsIn, foldState, linesOf } from './adk/compare.ts'
 import { conversations } from './adk/conversations.ts'
-import { type CutSession, cutEverywhere, cutTwice } from './kit/cut.ts'
-import { wrongWith } from './kit/session.ts'
+import { cutEverywhere, cutTwice, sameAccount, wrongCuts } from './kit/cut.ts'
 
 // The authors' agents, cut after every single row of their logs, as a crash can. The run that goes on must come to the
 // same messages, state and files as the run that was left alone.
@@ -21,33 +20,22 @@ const account = (rows: readonly Recorded[], pattern: string) => ({
   ends: rows.flatMap(({ event }) => (event.kind === 'run.finished' ? [event.outcome] : [])),
 })
 
+const same = (pattern: string) => sameAccount((rows) => account(rows, pattern))
+
 /** An agent with MCP tools does not opt in to go on after a crash. */
 const resumable = Object.entries(conversations).filter(([pattern]) => pattern !== 'mcp')
 
 test.each(resumable)('%s: from any row of the log the run ends as it would have', async (pattern, talk) => {
   const agent = await agentOf(pattern)
-  expect(await wrongIn(cutEverywhere(agent, talk.turns('cut', true)), pattern)).toEqual({})
+  expect(await wrongCuts(cutEverywhere(agent, talk.turns('cut', true)), same(pattern))).toEqual({})
 })
 
 test.each(resumable)('%s: so does one that is cut a second time', async (pattern, talk) => {
   const [taken = []] = talk.turns('cut', true)
-  expect(await wrongIn(cutTwice(await agentOf(pattern), taken, full ? 1 : 9), pattern)).toEqual({})
+  expect(await wrongCuts(cutTwice(await agentOf(pattern), taken, full ? 1 : 9), same(pattern))).toEqual({})
 })
 
 async function agentOf(pattern: string): Promise<Agent> {
   const { rootAgent, app } = (await import(`./adk/${pattern}/agent.ts`)) as { rootAgent?: unknown; app?: unknown }
   return adkAgent(pattern, async () => app ?? rootAgent, { resumable: true })
-}
-
-async function wrongIn(cuts: AsyncIterable<CutSession>, pattern: string): Promise<Record<string, unknown>> {
-  const wrong: Record<string, unknown> = {}
-  for await (const { place, whole, resumed } of cuts) {
-    try {
-      expect(account(resumed, pattern), place).toEqual(account(whole, pattern))
-      expect(wrongWith(resumed), place).toEqual([])
-    } catch (error) {
-      wrong[place] = error instanceof Error ? error.message : error
-    }
-  }
-  return wrong
 }

@@ -3,8 +3,7 @@ import { fold, planView, type Recorded, type RunEvent } from '@millrace/core'
 import { record } from '@millrace/server/langgraph'
 import { expect, test } from 'vitest'
 import { type CompiledGraph, graphAgent } from '../../packages/server/src/agent/langgraph/langgraph-agent.ts'
-import { cutEverywhere } from './kit/cut.ts'
-import { wrongWith } from './kit/session.ts'
+import { cutEverywhere, sameAccount, wrongCuts } from './kit/cut.ts'
 import { shelved } from './kit/shelf-saver.ts'
 
 // A graph whose nodes record facts of every kind, cut after every single row of its log. Ids are new in each attempt, as
@@ -115,17 +114,8 @@ test.each([
   { store: 'with the log', planner: shelved('planner', graph, 'with the log') },
   { store: 'ahead of the log', planner: shelved('planner', graph, 'ahead of the log') },
 ])('SPEC 4.6: with checkpoints $store, from any row of it every fact of a graph counts once', async ({ planner }) => {
-  const wrong: Record<string, unknown> = {}
-  const cut = cutEverywhere(planner.agent, [[{ say: 'plan' }]], planner.edit, planner.watch)
-  for await (const { place, whole, resumed } of cut) {
-    try {
-      expect(account(resumed), place).toEqual(account(whole))
-      expect(wrongWith(resumed), place).toEqual([])
-    } catch (error) {
-      wrong[place] = error instanceof Error ? error.message : error
-    }
-  }
-  expect(wrong).toEqual({})
+  const cuts = cutEverywhere(planner.agent, [[{ say: 'plan' }]], planner.edit, planner.watch)
+  expect(await wrongCuts(cuts, sameAccount(account))).toEqual({})
 })
 
 test('SPEC 4.6: what a person adds and renames before the run goes on stays', async () => {
@@ -134,8 +124,7 @@ test('SPEC 4.6: what a person adds and renames before the run goes on stays', as
     const renamed = known === undefined ? [] : [{ task: known, title: 'renamed by hand' }]
     return [{ kind: 'tasks.changed', changes: [...renamed, { task: 'mine', title: 'by hand', order: 0 }] }]
   }
-  const wrong: Record<string, unknown> = {}
-  for await (const { place, whole, resumed } of cutEverywhere(agent, [[{ say: 'plan' }]], mine)) {
+  const wrong = await wrongCuts(cutEverywhere(agent, [[{ say: 'plan' }]], mine), ({ place, whole, resumed }) => {
     const { tasks } = fold(planView, resumed)
     const titles = tasks.toArray().map(({ title }) => title)
     const edit = resumed.find(({ run }) => run === '')?.event
@@ -148,17 +137,13 @@ test('SPEC 4.6: what a person adds and renames before the run goes on stays', as
         event.kind === 'tasks.changed' &&
         event.changes.some(({ task, title, removed }) => task === of && (title !== undefined || removed)),
     )
-    try {
-      expect(titles, place).toContain('by hand')
-      if (renamed && !again) expect(titles, place).toContain('renamed by hand')
-      const own = account(whole).tasks.map(([title]) => title)
-      const extra = titles.filter((title) => title !== 'by hand' && title !== 'renamed by hand')
-      expect(new Set(extra).size, place).toBe(extra.length)
-      expect(own, place).toEqual(expect.arrayContaining(extra))
-    } catch (error) {
-      wrong[place] = error instanceof Error ? error.message : error
-    }
-  }
+    expect(titles, place).toContain('by hand')
+    if (renamed && !again) expect(titles, place).toContain('renamed by hand')
+    const own = account(whole).tasks.map(([title]) => title)
+    const extra = titles.filter((title) => title !== 'by hand' && title !== 'renamed by hand')
+    expect(new Set(extra).size, place).toBe(extra.length)
+    expect(own, place).toEqual(expect.arrayContaining(extra))
+  })
   expect(wrong).toEqual({})
 })
 
@@ -196,14 +181,6 @@ test('SPEC 4.6: so do those inside an inner graph without checkpoints, which run
     .addEdge('beside', END)
     .compile() as unknown as CompiledGraph
   const shop = graphAgent('shop', async () => ({ graph: unsaved, resumable: true }))
-  const wrong: Record<string, unknown> = {}
-  for await (const { place, whole, resumed } of cutEverywhere(shop, [[{ say: 'build' }]])) {
-    try {
-      expect(account(resumed), place).toEqual(account(whole))
-      expect(wrongWith(resumed), place).toEqual([])
-    } catch (error) {
-      wrong[place] = error instanceof Error ? error.message : error
-    }
-  }
-  expect(wrong).toEqual({})
+  const cuts = cutEverywhere(shop, [[{ say: 'build' }]])
+  expect(await wrongCuts(cuts, sameAccount(account))).toEqual({})
 })

@@ -35,6 +35,7 @@ const later: ReadonlySet<string> = new Set([
   'breakpoints',
   'cached',
   'deferred',
+  'deltas',
   'failures',
   'functional',
   'inner-stream',

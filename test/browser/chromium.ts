@@ -22,6 +22,10 @@ export function launchChromium(): Promise<Browser> {
     browser.close = async () => {
       await Promise.all(browser.contexts().map((context) => context.close()))
     }
+    // One that crashed fails the file that uses it, and not every file after that.
+    browser.once('disconnected', () => {
+      shared = undefined
+    })
     return browser
   })
   return shared

@@ -2,6 +2,7 @@ import type { RunEvent } from '@millrace/core'
 import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { scriptedAgent, speech, textOf } from '../kit/scripted-agent.ts'
+import { press } from './pointer.ts'
 import { ask, studioTests } from './studio-page.ts'
 
 /** Asks before it books, and repeats the answer. */
@@ -14,7 +15,10 @@ const booking = scriptedAgent('booking', function* (input) {
     required: ['city', 'nights'],
   }
   const args = { city: 'Lisbon', nights: 3, breakfast: true, tags: ['quiet'] }
-  if (textOf(input) === 'Book') {
+  if (textOf(input) === 'Choose') {
+    const payload = { question: 'Which one?', offer: 'A room\nwith a view', options: ['plain', 'fine'] }
+    yield { kind: 'interrupt', id: 'q', reason: 'input_required', message: 'Which one?', payload }
+  } else if (textOf(input) === 'Book') {
     yield { kind: 'interrupt', id: 'q', reason: 'confirmation', message: 'Book it?', payload: { tool: 'book', args } }
   } else yield { kind: 'interrupt', id: 'q', reason: 'input_required', message: 'Where to?', schema }
   yield { kind: 'run.finished', outcome: 'interrupted' }
@@ -244,6 +248,22 @@ test('a question with a schema is a form, and what is missing is said', async ()
   await tab.shot('interrupt-form')
   await page.getByTestId('interrupt-approve').click()
   await page.getByText('{"city":"Faro","nights":2,"class":"fine"}', { exact: false }).first().waitFor()
+})
+
+test('a question that offers answers has a button for each, and its details are read as text', async () => {
+  const tab = await studio.open()
+  const { page } = tab
+  await ask(tab, 'booking', 'Choose')
+  const question = page.getByTestId('interrupt')
+  const choices = question.getByTestId('interrupt-choice')
+  await expect.poll(() => choices.allTextContents()).toEqual(['plain', 'fine'])
+  // Each once: neither the sentence nor the answers are told again as JSON, and a line break is one.
+  expect(await question.locator('dd').allInnerTexts()).toEqual(['A room\nwith a view'])
+  expect(await question.getByText('Which one?').count()).toBe(1)
+  await tab.shot('interrupt-choices')
+  await press(page, choices.nth(1))
+  await page.getByText('Told: "fine"').first().waitFor()
+  expect(await choices.nth(0).isDisabled()).toBe(true)
 })
 
 test('what a model writes does nothing to the page, and fetches nothing', async () => {

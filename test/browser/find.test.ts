@@ -163,7 +163,7 @@ test('the list is narrowed by agent, status and date', async () => {
   await row(good).waitFor({ state: 'detached' })
   await row(bad).waitFor()
   await page.getByTestId('filter-agent').selectOption('assistant')
-  await page.getByText('No session passes the filters.').waitFor()
+  await page.getByText('No sessions match these filters.').waitFor()
   await page.getByRole('button', { name: 'Clear the filters' }).click()
   await page.getByTestId('filter-date').selectOption('1')
   await row(good).waitFor()

@@ -78,6 +78,17 @@ test('proof: the confidence is the one in the text, with its origin', async () =
   await tab.getByTestId('panel-proof').getByText('No answer yet').waitFor()
 })
 
+test('proof: what a step of a graph says is an answer, whose figures are looked up', async () => {
+  await open('proof', await studio.run('planner', 'Research the top 5 CRM competitors'))
+  const panel = tab.getByTestId('panel-proof')
+  await panel.getByTestId('proof-confidence').getByText('chat').waitFor()
+  await panel
+    .getByTestId('why-counts')
+    .getByText(/sentences? with figures/)
+    .waitFor()
+  expect(await panel.locator('.figure').count()).toBeGreaterThan(0)
+})
+
 test('state: the tree at the cursor, what changed, and the history of one value', async () => {
   await open('state', await studio.bring('studio', 'loop'))
   const tree = tab.getByTestId('state-tree')

@@ -133,3 +133,17 @@ test('a click on the bar of a call opens that call, also where others run beside
     await expect.poll(() => events.locator('button').first().textContent()).toContain(start)
   }
 })
+
+test('where agents work side by side, each message opens the step of its own agent', async () => {
+  const session = await studio.run('recovery', 'Give me a recovery briefing for Cedar Creek Fire')
+  const { page } = await studio.open(`/s/${session}`, wide)
+  const lanes = page.getByTestId('lanes').first().locator('.lane')
+  await lanes.nth(3).waitFor()
+  const agents = await page.getByTestId('lanes').first().locator('.lane > header h3').allTextContents()
+  expect(agents).toHaveLength(4)
+  const opened = page.locator('.step-head h2')
+  for (const [i, agent] of agents.entries()) {
+    await press(page, lanes.nth(i).getByTestId('message-step').last())
+    await expect.poll(() => opened.textContent()).toContain(`${agent} →`)
+  }
+})

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FunctionTool, LlmAgent } from '@google/adk'
 import { tool } from '@langchain/core/tools'
-import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { Annotation, END, interrupt, MessagesAnnotation, Send, START, StateGraph } from '@langchain/langgraph'
 import { ToolNode } from '@langchain/langgraph/prebuilt'
 import type { Change, ChangePlan, EventLog, Recorded, RunEvent, SessionInfo } from '@millrace/core'
 import { type Agent, adkAgent, graphAgent, sqliteLog } from '@millrace/server'
@@ -122,6 +122,41 @@ const fanOf = () =>
     .addEdge('join', END)
     .compile()
 
+/** A step for each of three things, at the same time. */
+const sentOf = () =>
+  new StateGraph(State)
+    .addNode('deal', step('deal'))
+    .addNode('worker', async ({ tone }) => {
+      calls.push(`worker ${tone}`)
+      return { trail: [`worker ${tone}`] }
+    })
+    .addNode('close', async ({ tone, trail }) => {
+      calls.push('close')
+      return { messages: [{ role: 'assistant', content: `${tone}: ${[...trail].sort().join()}` }] }
+    })
+    .addEdge(START, 'deal')
+    .addConditionalEdges('deal', () => ['a', 'b', 'c'].map((tone) => new Send('worker', { tone })), ['worker'])
+    .addEdge('worker', 'close')
+    .addEdge('close', END)
+    .compile()
+
+const askedOf = () =>
+  new StateGraph(State)
+    .addNode('plan', step('plan'))
+    .addNode('ask', async () => {
+      const answer = String(interrupt('Go on?'))
+      calls.push(`answer ${answer}`)
+      return { trail: [answer] }
+    })
+    .addNode('close', async ({ tone, trail }) => ({
+      messages: [{ role: 'assistant', content: `${tone}: ${trail.join()}` }],
+    }))
+    .addEdge(START, 'plan')
+    .addEdge('plan', 'ask')
+    .addEdge('ask', 'close')
+    .addEdge('close', END)
+    .compile()
+
 const withPrompts = (agent: Agent): Agent => ({
   ...agent,
   async describe() {
@@ -147,6 +182,8 @@ describe('change one thing and run on', () => {
         withPrompts(graphAgent('graph', async () => ({ graph: graphOf() as never, resumable: true }), models)),
         graphAgent('unkept', async () => ({ graph: graphOf() as never }), models),
         graphAgent('fan', async () => ({ graph: fanOf() as never, resumable: true }), models),
+        graphAgent('sent', async () => ({ graph: sentOf() as never }), models),
+        graphAgent('asked', async () => ({ graph: askedOf() as never }), models),
         graphAgent('bare', async () => ({ graph: fanOf() as never }), models),
         far,
       ],
@@ -190,6 +227,8 @@ describe('change one thing and run on', () => {
     const made = await json<{ session: SessionInfo; run: string }>(`/sessions/${session}/run-on`, { change })
     const outcome = await server.engine.wait(made.session.id, made.run)
     expect(await exported(session)).toBe(before)
+    const { problems } = await json<{ problems: { severity: string }[] }>(`/sessions/${made.session.id}/views/problems`)
+    expect(problems.filter(({ severity }) => severity !== 'info')).toEqual([])
     return { plan, outcome, fork: made.session, run: made.run, rows: await rowsOf(made.session.id), called: [...calls] }
   }
   const refused = async (session: string, change: Change) => {
@@ -284,6 +323,18 @@ describe('change one thing and run on', () => {
     expect(asked.map(({ content }) => content.parts?.[0]?.text)).toEqual(['cedar', 'birch'])
   })
 
+  test('SPEC 4.7: a run that took the place of another one does so with another message, too', async () => {
+    const { session, run: gone } = await told('fires')
+    const message = { id: 'again', role: 'user', content: { role: 'user', parts: [{ text: 'aspen' }] } } as const
+    const again = { session, user: 'user', agent: 'fires', run: 'again', replaces: [gone] }
+    await server.engine.start({ ...again, input: { messages: [message] } })
+    await server.engine.wait(session, 'again')
+    expect(lastText(await rowsOf(session))).toBe('plain: 100 acres (1)')
+    const made = await changed(session, { field: 'message', run: 'again', text: 'birch' })
+    // The agent does not see the run that was replaced.
+    expect(lastText(made.rows)).toBe('plain: 100 acres (1)')
+  })
+
   test('a graph goes on from its checkpoint with another state, result and request', async () => {
     const { session, run, rows } = await told('graph')
     expect(calls).toEqual(['plan', 'think', 'measure cedar', 'think', 'close'])
@@ -357,6 +408,46 @@ describe('change one thing and run on', () => {
     const last = await changed(session, { field: 'state', run, seq: startOf(rows, 'join@1') - 1, patch })
     expect(last.called).toEqual(['join'])
     expect(lastText(last.rows)).toBe('kind: left,right')
+  })
+
+  test('SPEC 4.10: steps that were sent, and have ended, do not run again when the state after them is changed', async () => {
+    const { session, run, rows } = await told('sent')
+    const patch = [{ op: 'add', path: '/tone', value: 'kind' }] as const
+    const ended = rows.findLast(({ event }) => event.kind === 'node.finished' && event.node.startsWith('worker'))
+    for (const seq of [ended?.seq ?? 0, startOf(rows, 'close@1') - 1, startOf(rows, 'close@1')]) {
+      const made = await changed(session, { field: 'state', run, seq, patch })
+      expect(made.called).toEqual(['close'])
+      expect(lastText(made.rows)).toBe('kind: deal,worker a,worker b,worker c')
+    }
+  })
+
+  test('a run that began with an answer goes on with it and with the changed state', async () => {
+    const { session, rows: asking } = await told('asked')
+    const question = eventsOf(asking).find(({ kind }) => kind === 'interrupt')
+    const id = question?.kind === 'interrupt' ? question.id : ''
+    const resume = [{ interrupt: id, status: 'resolved', payload: 'yes' }]
+    const { run } = await json<{ run: string }>(`/sessions/${session}/runs`, {
+      agent: 'asked',
+      input: { messages: [], resume },
+    })
+    await server.engine.wait(session, run)
+    const rows = (await rowsOf(session)).filter((row) => row.run === run)
+    expect(lastText(rows)).toBe('undefined: plan,yes')
+    const until = rows.findIndex(({ event }) => event.kind === 'node.finished' && event.node.startsWith('ask'))
+    for (const { seq } of rows.slice(0, until)) {
+      const made = await changed(session, {
+        field: 'state',
+        run,
+        seq,
+        patch: [{ op: 'add', path: '/tone', value: 'kind' }],
+      })
+      expect({ seq, outcome: made.outcome, called: made.called, said: lastText(made.rows) }).toEqual({
+        seq,
+        outcome: 'done',
+        called: ['answer yes'],
+        said: 'kind: plan,yes',
+      })
+    }
   })
 
   test('what cannot be changed is refused with one sentence, before and at the click', async () => {

@@ -28,8 +28,9 @@ export function serveBuilt(
   args: readonly string[],
   env: Record<string, string> = {},
   nodeFlags: readonly string[] = [],
+  stderr: 'inherit' | 'ignore' = 'inherit',
 ): Promise<Served> {
-  return serveCommand(process.execPath, [...nodeFlags, packedMain, ...args], { cwd: packedFolder, env })
+  return serveCommand(process.execPath, [...nodeFlags, packedMain, ...args], { cwd: packedFolder, env }, stderr)
 }
 
 /** Any command that prints `listening on http://…`. */
@@ -37,8 +38,9 @@ export async function serveCommand(
   command: string,
   args: readonly string[],
   options: { readonly cwd: string; readonly env: Record<string, string> },
+  stderr: 'inherit' | 'ignore' = 'inherit',
 ): Promise<Served> {
-  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', stderr] })
   const exited = once(child, 'exit')
   const address = await new Promise<string>((resolve, reject) => {
     let output = ''

@@ -1,5 +1,6 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, expect } from 'vitest'
+import { processStat } from '../../scripts/process-stat.mjs'
 
 /**
  * The CPU seconds that each test file took, with those of the processes that it started: one line of JSON for each file.
@@ -18,19 +19,19 @@ if (report !== undefined)
     appendFileSync(report, `${JSON.stringify(line)}\n`)
   })
 
-/** Of this process and those that it started. Only Linux tells about others; the ticks of its clock are 100 a second. */
+/** Of this process and those that it started. Only Linux tells about others. */
 function cpuSeconds(): number {
   const { user, system } = process.cpuUsage()
-  const { ended } = ofProcess('self')
-  return (user + system) / 1_000_000 + ended + running(String(process.pid))
+  const ended = processStat('self')?.ended ?? 0
+  return (user + system) / 1_000_000 + ended / 1000 + running(String(process.pid))
 }
 
 /** Seconds of the processes below one that still run, such as a browser that all files of a worker share. */
 function running(pid: string): number {
   let sum = 0
   for (const child of childrenOf(pid)) {
-    const { own, ended } = ofProcess(child)
-    sum += own + ended + running(child)
+    const { own = 0, ended = 0 } = processStat(child) ?? {}
+    sum += (own + ended) / 1000 + running(child)
   }
   return sum
 }
@@ -42,17 +43,5 @@ function childrenOf(pid: string): readonly string[] {
     return lists.join(' ').split(/\s+/).filter(Boolean)
   } catch {
     return []
-  }
-}
-
-/** Seconds of a process itself, and of those that it started and that have ended. */
-function ofProcess(pid: string): { readonly own: number; readonly ended: number } {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const sum = (...places: readonly number[]): number => places.reduce((all, at) => all + Number(fields[at]) / 100, 0)
-    return { own: sum(11, 12), ended: sum(13, 14) }
-  } catch {
-    return { own: 0, ended: 0 }
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { processStat } from '../../scripts/process-stat.mjs'
 
 /** Whether a process runs. One that has ended but was not collected by its parent does not. */
 export function isAlive(pid: number): boolean {
@@ -7,10 +7,5 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-  const stat = `/proc/${pid}/stat`
-  try {
-    return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, 'utf8'))
-  } catch {
-    return false
-  }
+  return !/[ZX]/.test(processStat(pid)?.state ?? '')
 }

@@ -27,16 +27,26 @@ const approve = new LongRunningFunctionTool({
   parameters: z.object({}),
   execute: () => ({ status: 'pending' }),
 })
+const leave = new FunctionTool({
+  name: 'leave',
+  description: 'Asks for days off; whoever confirms it says how many',
+  parameters: z.object({}),
+  execute: (_args, context) => {
+    if (context.toolConfirmation !== undefined) return { days: context.toolConfirmation.payload.days }
+    context.requestConfirmation({ hint: 'How many days?', payload: { days: 0 } })
+    return { status: 'asked' }
+  },
+})
 export const rootAgent = new LlmAgent({
   name: 'helper',
   instruction: 'The user is {user:name?}.',
   model: model({ offline: ({ step, user, instruction, result }) => {
     const [word, ...rest] = user.split(' ')
-    const args = { keep: { value: rest.join(' ') }, load_memory: { query: rest.join(' ') }, approve: {} }[word]
+    const args = { keep: { value: rest.join(' ') }, load_memory: { query: rest.join(' ') }, approve: {}, leave: {} }[word]
     if (args !== undefined) return step === 0 ? call(word, args) : say(JSON.stringify(result(word)))
     return say(instruction)
   } }),
-  tools: [keep, approve, LOAD_MEMORY],
+  tools: [keep, approve, leave, LOAD_MEMORY],
 })
 `
 let served: Served
@@ -107,3 +117,30 @@ test('SPEC 4.5: messages go on while a long-running call waits, and it is answer
   const views = await ask('/sessions/q/views/problems')
   expect(JSON.stringify(views)).not.toContain('"severity":"error"')
 })
+
+test('a tool reads the payload that a person sends with a confirmation, on ADK’s wire and on AG-UI', async () => {
+  await ask(at('ann', 'days'), {})
+  await run('ann', 'days', 'leave')
+  const { events } = await ask(at('ann', 'days'))
+  const [id] = events.findLast(
+    (event: { longRunningToolIds?: string[] }) => event.longRunningToolIds?.length,
+  ).longRunningToolIds
+  const response = { confirmed: true, payload: { days: 4 } }
+  const answer = { functionResponse: { id, name: 'adk_request_confirmation', response } }
+  expect(await run('ann', 'days', answer)).toBe('{"days":4}')
+
+  for (const payload of [response, { confirmed: true, days: 4 }]) {
+    const session = crypto.randomUUID()
+    const input = { threadId: session, protocolVersion: '1.0', state: {}, tools: [], context: [], forwardedProps: {} }
+    await post({ ...input, runId: 'r1', messages: [{ id: 'm', role: 'user', content: 'leave' }] })
+    const log = await (await fetch(`${served.address}/sessions/${session}/log`)).text()
+    const [, interruptId] = /"kind":"interrupt","id":"([^"]+)"/.exec(log) ?? []
+    const resume = [{ interruptId, status: 'resolved', payload }]
+    expect(await post({ ...input, runId: 'r2', messages: [], resume })).toContain('{\\"days\\":4}')
+  }
+})
+
+async function post(input: object): Promise<string> {
+  const init = { method: 'POST', body: JSON.stringify(input), headers: { 'content-type': 'application/json' } }
+  return (await fetch(`${served.address}/ag-ui/helper`, init)).text()
+}

@@ -52,7 +52,8 @@ let server: Served
 /** What the server has printed. */
 let said = ''
 async function serve(...more: readonly string[]): Promise<void> {
-  server = await serveBuilt([...args, ...more], { LOG_LEVEL: 'error' })
+  // V8 writes a page to standard error when the heap of an agent is full; the server logs to standard output.
+  server = await serveBuilt([...args, ...more], { LOG_LEVEL: 'error' }, [], 'ignore')
   server.child.stdout?.on('data', (text) => {
     said += String(text)
   })

@@ -17,9 +17,13 @@ const builder = (words: string) => new StateGraph(MessagesAnnotation)
 const words = '${words}'
 ${how}`
 const adk = (how: string): string => `
-import { App, LlmAgent } from '@google/adk'
+import { App, BasePlugin, LlmAgent } from '@google/adk'
 import { model, say } from '@millrace/server/adk'
 const helper = new LlmAgent({ name: 'helper', model: model({ offline: () => say('hello from adk') }) })
+class Guard extends BasePlugin {
+  async beforeRunCallback() { return { role: 'model', parts: [{ text: 'refused by a plugin' }] } }
+}
+const guarded = new App({ name: 'helpers', rootAgent: helper, plugins: [new Guard('guard')] })
 ${how}`
 
 const runnable: Readonly<Record<string, { readonly text: string; readonly says: string; readonly engine: string }>> = {
@@ -75,6 +79,17 @@ const runnable: Readonly<Record<string, { readonly text: string; readonly says: 
   'adk-app': {
     text: adk("export const app = new App({ name: 'helpers', rootAgent: helper })"),
     says: 'hello from adk',
+    engine: 'adk',
+  },
+  // As ADK's own server has it: an App goes before the agent in it, so that its plugins run.
+  'adk-app-and-root': {
+    text: adk('export const rootAgent = helper\nexport const app = guarded'),
+    says: 'refused by a plugin',
+    engine: 'adk',
+  },
+  'adk-app-default': {
+    text: adk('export const rootAgent = helper\nexport default guarded'),
+    says: 'refused by a plugin',
     engine: 'adk',
   },
   'adk-default': { text: adk('export default helper'), says: 'hello from adk', engine: 'adk' },

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { wireText } from '@millrace/core/testing'
@@ -52,6 +52,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await served.kill()
   rmSync(folder, { recursive: true, force: true })
+})
+
+test('every command has one section', () => {
+  const sources = new URL('../../packages/cli/src/', import.meta.url)
+  const commands = readdirSync(sources).filter((name) => existsSync(new URL(`${name}/command.ts`, sources)))
+  expect([...text.matchAll(/^## (.+)$/gm)].map(([, name]) => name).sort()).toEqual(commands.sort())
 })
 
 test('there are examples', () => expect(lines.length).toBeGreaterThan(15))

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { processStat } from '../../scripts/process-stat.mjs'
 import { endOf, startCommand } from '../kit/command.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-watch-'))
@@ -56,11 +57,5 @@ test('serve --watch starts again when its configuration changes, also after a fa
 function groupsBelow(pid: number): readonly number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
   expect(children).toHaveLength(1)
-  return children.map((each) =>
-    Number(
-      readFileSync(`/proc/${each}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' ')[2],
-    ),
-  )
+  return children.flatMap((each) => processStat(each)?.group ?? [])
 }

@@ -223,6 +223,9 @@ test('what cannot be read or written is a sentence that says why', async () => {
   expect(await failed('test', empty)).toBe('millrace: empty.sse is empty\n')
   expect(await failed('test', at('odd.case.json', '\u001b[31m{'))).not.toContain('\u001b')
   expect(await failed('record', 'assistant', '--from', empty)).toBe('millrace: empty.sse is empty\n')
+  expect(await failed('record', 'assistant', 'Hello')).toMatch(
+    /^millrace: the example agents are inside the installed command; make a folder of agents with millrace init, /,
+  )
   expect(await failed('replay', at('a.sse', stream), '--port', '0', '--host', '192.0.2.1')).toBe(
     'millrace: 192.0.2.1 is no address of this machine; choose another with --host\n',
   )

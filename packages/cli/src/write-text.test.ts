@@ -30,9 +30,16 @@ test('a file that cannot be replaced keeps its text', () => {
   const file = join(folder, 'kept.json')
   writeFileSync(file, 'before')
   // Where the new text would be written first.
-  mkdirSync(`${file}.new`)
+  mkdirSync(`${file}.${process.pid}.new`)
   expect(() => writeText(file, 'after')).toThrow(`${file} is a folder`)
   expect(readFileSync(file, 'utf8')).toBe('before')
+})
+
+test('a file beside it that another command writes, or that has such a name, is left alone', () => {
+  const file = join(folder, 'shared.xml')
+  writeFileSync(`${file}.new`, 'of another')
+  writeText(file, 'whole')
+  expect([readFileSync(file, 'utf8'), readFileSync(`${file}.new`, 'utf8')]).toEqual(['whole', 'of another'])
 })
 
 test.each([

@@ -20,7 +20,8 @@ export function writeText(file: string, text: string): void {
 }
 
 function replace(file: string, text: string, mode: number | undefined): void {
-  const next = `${file}.new`
+  // Each process has its own: two commands may write one file at the same time.
+  const next = `${file}.${process.pid}.new`
   try {
     writeFileSync(next, text, mode === undefined ? {} : { mode })
     renameSync(next, file)

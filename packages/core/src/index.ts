@@ -118,7 +118,7 @@ export { memoryLog } from './log/memory-log.ts'
 
 export type { Printed, Sequence } from './persistent/sequence.ts'
 export { callBefore, callsView, modelAnswersOf, modelRequestOf } from './view/calls/index.ts'
-export { sentContent } from './view/calls/request.ts'
+export { isSentContent, sentContent } from './view/calls/request.ts'
 export { type Call, type Calls, type ModelRequest, unknownModel } from './view/calls/state.ts'
 export { feedbackOn, feedbackView } from './view/feedback/index.ts'
 export type { Feedback, FeedbackState } from './view/feedback/state.ts'

@@ -1,8 +1,9 @@
 import { type EventLog, type Json, memoryLog, type Recorded, type RunInput } from '@millrace/core'
 import type { Agent } from '@millrace/server'
+import { expect } from 'vitest'
 import { recordSeal } from '../../../packages/server/src/agent/record-seal.ts'
 import { bench } from '../../kit/engine-kit.ts'
-import { openQuestions, type Turn } from './session.ts'
+import { openQuestions, type Turn, wrongWith } from './session.ts'
 
 // Conversations that are cut after every single row of their logs, as a crash can cut them.
 
@@ -89,6 +90,32 @@ async function goneOn(
   await own.engine.wait(session, sessions.at(-1)?.at(-1)?.run ?? '')
   return own.rows(session)
 }
+
+/** What `judge` finds wrong, by the place of the cut. */
+export async function wrongCuts(
+  cuts: AsyncIterable<CutSession>,
+  judge: (cut: CutSession) => void,
+): Promise<Readonly<Record<string, unknown>>> {
+  const wrong: Record<string, unknown> = {}
+  let count = 0
+  for await (const cut of cuts) {
+    count += 1
+    try {
+      judge(cut)
+    } catch (error) {
+      wrong[cut.place] = error instanceof Error ? error.message : error
+    }
+  }
+  return count > 0 ? wrong : { nowhere: 'no session was cut' }
+}
+
+/** Judges a cut: the session that went on has the same account as the one that was left alone, and no problems. */
+export const sameAccount =
+  (account: (rows: readonly Recorded[]) => unknown) =>
+  ({ place, whole, resumed }: CutSession): void => {
+    expect(account(resumed), place).toEqual(account(whole))
+    expect(wrongWith(resumed), place).toEqual([])
+  }
 
 /** The sessions of an agent that was left alone. */
 async function wholeSessions(

@@ -7,6 +7,7 @@ export const turns: Readonly<Record<string, readonly Turn[]>> = {
   cached: [{ say: 'Rome' }, { say: 'Rome' }],
   commands: [{ say: 'I want a refund' }],
   deferred: [{ say: 'Go' }],
+  deltas: [{ say: 'one' }, { say: 'two' }, { say: 'forget' }, { answer: 'yes' }, { say: 'four' }],
   failures: [{ say: 'Try' }],
   functional: [{ say: 'cats' }, { answer: 'good' }, { say: 'dogs' }, { answer: 'better' }],
   handoff: [{ say: 'Book me a flight' }],

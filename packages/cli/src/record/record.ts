@@ -22,7 +22,7 @@ import {
   readEvalSet,
   recordCase,
 } from '@millrace/server'
-import { agentsFolder } from '../agents-folder.ts'
+import { agentsFolder, isExamples } from '../agents-folder.ts'
 import { ask, isAsking } from '../ask.ts'
 import { CommandError } from '../command-error.ts'
 import { ctrlC, interruptedCode } from '../ctrl-c.ts'
@@ -56,8 +56,14 @@ export async function recordCommand(
   const source = await sourceOf(messages, options)
   const folder = options.agents ?? agentsFolder()
   const title = options.name ?? source.turns.find(({ user }) => user !== undefined)?.user ?? name
-  const file = options.out ?? join(folder, name, 'cases', `${slug(title)}.case.json`)
-  if (options.json !== true && options.evalset === undefined && existsSync(file) && options.force !== true)
+  const { out, evalset, json } = options
+  // What is written into an installed package is lost with its next version.
+  if (isExamples(folder) && out === undefined && evalset === undefined && json !== true)
+    throw new CommandError(
+      'the example agents are inside the installed command; make a folder of agents with millrace init, or name the file of the case with --out',
+    )
+  const file = out ?? join(folder, name, 'cases', `${slug(title)}.case.json`)
+  if (json !== true && evalset === undefined && existsSync(file) && options.force !== true)
     throw new CommandError(`${shown(file)} exists; give another --name, or replace it with --force`)
   const tape = caseTape()
   const catalog = await localAgents(folder, { tape, tokensPerSecond: 0 }, source.answers !== undefined)

@@ -10,6 +10,28 @@ test('a list price holds for the versions of a model, the longest name first', (
   expect(costOf('offline', million)).toEqual({ amount: 0, currency: 'USD' })
 })
 
+test.each([
+  ['claude-sonnet-4-5-20250929', 18],
+  ['anthropic.claude-sonnet-4-20250514-v1:0', 18],
+  ['claude-sonnet-4@20250514', 18],
+  ['openai/gpt-4o-2024-08-06', 12.5],
+  ['openai:gpt-4o-mini', 0.75],
+  ['gemini-2.5-flash-preview-09-2025', 2.8],
+])('a version has the price of its model: %s', (model, amount) => expect(costOf(model, million)?.amount).toBe(amount))
+
+test.each([
+  'gpt-4.1-nano',
+  'gpt-4o-audio-preview',
+  'gemini-2.5-flash-image',
+  'gemini-2.5-pro-preview-tts',
+  'ft:gpt-4o-mini-2024-07-18:org::id',
+  'my-gpt-4o',
+])('another model with such a name has no listed price: %s', (model) => expect(costOf(model, million)).toBeUndefined())
+
+test('input that the provider had cached costs less by the list, too', () => {
+  expect(costOf('gpt-4o', { inputTokens: 1_000_000, cachedInputTokens: 400_000 })?.amount).toBe(2)
+})
+
 test('an own price wins, for exactly its model, and knows cached input', () => {
   expect(costOf('mine', { ...million, cachedInputTokens: 500_000, reasoningTokens: 1_000_000 }, own)).toEqual({
     amount: 7.5,

@@ -18,16 +18,16 @@ export const listPrices: ModelPrices = {
   currency: 'USD',
   models: {
     offline: { input: 0, output: 0 },
-    'gemini-2.5-flash-lite': { input: 0.1, output: 0.4 },
-    'gemini-2.5-flash': { input: 0.3, output: 2.5 },
-    'gemini-2.5-pro': { input: 1.25, output: 10 },
-    'claude-haiku-4': { input: 1, output: 5 },
-    'claude-sonnet-4': { input: 3, output: 15 },
-    'claude-opus-4': { input: 5, output: 25 },
-    'gpt-4o-mini': { input: 0.15, output: 0.6 },
-    'gpt-4o': { input: 2.5, output: 10 },
-    'gpt-4.1-mini': { input: 0.4, output: 1.6 },
-    'gpt-4.1': { input: 2, output: 8 },
+    'gemini-2.5-flash-lite': { input: 0.1, output: 0.4, cachedInput: 0.01 },
+    'gemini-2.5-flash': { input: 0.3, output: 2.5, cachedInput: 0.03 },
+    'gemini-2.5-pro': { input: 1.25, output: 10, cachedInput: 0.125 },
+    'claude-haiku-4': { input: 1, output: 5, cachedInput: 0.1 },
+    'claude-sonnet-4': { input: 3, output: 15, cachedInput: 0.3 },
+    'claude-opus-4': { input: 5, output: 25, cachedInput: 0.5 },
+    'gpt-4o-mini': { input: 0.15, output: 0.6, cachedInput: 0.075 },
+    'gpt-4o': { input: 2.5, output: 10, cachedInput: 1.25 },
+    'gpt-4.1-mini': { input: 0.4, output: 1.6, cachedInput: 0.1 },
+    'gpt-4.1': { input: 2, output: 8, cachedInput: 0.5 },
   },
 }
 
@@ -44,9 +44,17 @@ export function costOf(model: string, usage: Usage, own?: ModelPrices): Cost | u
 
 const names = Object.keys(listPrices.models).sort((a, b) => b.length - a.length)
 
+/** What may follow the name in that of one of its versions: numbers, dates, and words for how new it is. */
+const version = /^(?:[-@.:]v?\d{1,12}|[-:](?:latest|preview|exp|it))*$/
+
+/** A model whose name only begins like a listed one, such as `gpt-4.1-nano`, is another one with another price. */
 function listPrice(model: string): ModelPrice | undefined {
-  const name = names.find((each) => model === each || (each !== 'offline' && model.includes(each)))
-  return name === undefined ? undefined : listPrices.models[name]
+  const name = names.find((each) => {
+    if (model === each || each === 'offline') return model === each
+    const at = model.lastIndexOf(each)
+    return at >= 0 && /(?:^|[/.:])$/.test(model.slice(0, at)) && version.test(model.slice(at + each.length))
+  })
+  return name === undefined || /^(?:ft:|tunedModels\/)/.test(model) ? undefined : listPrices.models[name]
 }
 
 function amountOf({ input, output, cachedInput = input }: ModelPrice, usage: Usage): number {

@@ -83,8 +83,14 @@ export function placeOfCursor(cursor: string | undefined): FindPlace | undefined
   }
   if (!Array.isArray(value) || value.length !== 5) throw badCursor()
   const [rank, at, seq, session, kind] = value as readonly unknown[]
-  if (![rank, at, seq].every(Number.isFinite) || typeof session !== 'string' || !isFoundKind(kind)) throw badCursor()
+  const isPlace = [rank, seq].every(isCount) && Number(rank) < 2 ** 31 && Number.isFinite(at)
+  if (!isPlace || typeof session !== 'string' || !isFoundKind(kind)) throw badCursor()
   return { rank: Number(rank), at: Number(at), seq: Number(seq), session, kind }
+}
+
+/** The databases keep ranks and numbers of rows as whole numbers. */
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 function badCursor(): MillraceError {

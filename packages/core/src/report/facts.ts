@@ -87,6 +87,9 @@ export class FactsOfReport {
     if (event.kind === 'run.started') this.#started += 1
     const only = this.#about.run
     const of = event.kind === 'feedback' ? event.about.run : run
+    const holds = event.kind === 'agent' ? !isPartial(event.event) : holders.has(event.kind)
+    // An answer may rest on what an earlier run of the session found.
+    if (holds) this.#evidence.push(row)
     if (only !== undefined && of !== only) return
     this.#events += 1
     const states = this.#states
@@ -99,8 +102,6 @@ export class FactsOfReport {
     states.problems = views.problems.apply(states.problems, row)
     states.feedback = views.feedback.apply(states.feedback, row)
     this.#follow(row)
-    const holds = event.kind === 'agent' ? !isPartial(event.event) : holders.has(event.kind)
-    if (holds) this.#evidence.push(row)
   }
 
   facts(): ReportFacts {
@@ -140,4 +141,11 @@ export class FactsOfReport {
   }
 }
 
-const holders: ReadonlySet<string> = new Set(['run.started', 'data', 'superseded', 'artifact', 'task.finished'])
+const holders: ReadonlySet<string> = new Set([
+  'run.started',
+  'data',
+  'superseded',
+  'artifact',
+  'task.finished',
+  'state',
+])

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Recorded, RunEvent } from '../event/run-event.ts'
+import { spanText } from './figures.ts'
 import { sessionReport } from './index.ts'
 import { markdown } from './markdown.ts'
 
@@ -51,6 +52,11 @@ const textIn = (page: string): string =>
     .replace(/<style>[\s\S]*?<\/style>/, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
+
+test('durations are written as on the page', () => {
+  const took = [999.6, 59_960, 119_700, 3_600_000, 93_600_000]
+  expect(took.map(spanText)).toEqual(['1.0 s', '1 m 00 s', '2 m 00 s', '1 h 00 m', '1 d 2 h'])
+})
 
 test('a run that a crash cut off ends at its last event, and not when the server started again', () => {
   const crash = { code: 'crashed', message: 'the server stopped' } as const
@@ -126,6 +132,19 @@ describe('the report of a session', () => {
     expect(second).toContain('Second.')
     expect(second).toContain('Run 2 had not ended when this report was made.')
     expect(second).not.toContain('First.')
+  })
+
+  test('of one run knows what earlier runs found, without their words', () => {
+    const found = said('m2', 'coordinator', {
+      functionResponse: { id: 't1', name: 'measure', response: { acres: 46380, owner: 'private' } },
+    })
+    const second = [asked('And now?'), said('m9', 'coordinator', { text: 'Still 46,380 acres.' })]
+    const rows = [...rowsOf([asked('How large?'), found]), ...rowsOf(second, 'r2', 10)]
+    const of = textIn(sessionReport({ ...about, run: 'r2' }, rows))
+    expect(of).toContain('1 figure: 1 supported by results')
+    expect(of).toContain('measure · event 2, in an earlier run')
+    expect(of).not.toContain('private')
+    expect(textIn(sessionReport(about, rows))).toContain('measure · acres · event 2: 46380')
   })
 })
 

@@ -2,6 +2,7 @@ import { costsText } from '../event/price.ts'
 import { isUnseenEnd } from '../event/problem.ts'
 import { citedSources } from '../view/proof/cited.ts'
 import type { Proof } from '../view/proof/fact.ts'
+import type { Support } from '../view/proof/support.ts'
 import type { ReportAnswer } from './answers.ts'
 import type { ReportFacts, ReportRun } from './facts.ts'
 import { countOf, countText, outcomeText, spanText, timeText } from './figures.ts'
@@ -25,7 +26,7 @@ ${run.question.trim() === '' ? '' : html`<div class="question">${shortened(run.q
 ${answer === undefined ? html`<p class="faint">The log has no answer of this run.</p>` : briefing(answer)}
 ${error === undefined || outcome !== 'failed' ? '' : html`<p class="bad-word">${shortened(error.message, 1000)}</p>`}
 ${runFigures(facts, run)}
-${answer?.figures === undefined ? '' : claims(answer, answer.figures)}
+${answer?.figures === undefined ? '' : claims(facts, answer, answer.figures)}
 ${evidence(facts, run)}
 ${drawn(facts, run)}</section>`
 }
@@ -64,7 +65,11 @@ export function figureCells(cells: readonly (readonly [string, string])[]): Mark
 const states = { held: 'supported', stated: 'only stated', unheld: 'unsupported' } as const
 
 /** Every figure of the answer, with the place that holds it. Those that nothing holds come first. */
-function claims({ isCut }: ReportAnswer, figures: NonNullable<ReportAnswer['figures']>): Markup {
+function claims(
+  { about }: ReportFacts,
+  { isCut }: ReportAnswer,
+  figures: NonNullable<ReportAnswer['figures']>,
+): Markup {
   if (figures.length === 0) return html`<p class="faint">There is no figure to look up in this answer.</p>`
   const order = ['unheld', 'stated', 'held']
   const sorted = figures.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
@@ -76,13 +81,19 @@ function claims({ isCut }: ReportAnswer, figures: NonNullable<ReportAnswer['figu
       state,
       place,
     }) => html`<tr><td class="claim"><strong>${text}</strong></td><td>${inline(shortened(sentence, most.excerpt))}</td>
-<td><span class="${state}">${states[state]}</span>${place === undefined ? html`<br><span class="faint">nothing in the log supports it</span>` : html`<br><span class="faint">${place.evidence.name}${place.path === '' ? '' : ` · ${shortened(place.path, 120)}`} · event ${place.evidence.seq}: ${shortened(place.excerpt, most.excerpt)}</span>`}</td></tr>`,
+<td><span class="${state}">${states[state]}</span>${place === undefined ? html`<br><span class="faint">nothing in the log supports it</span>` : html`<br><span class="faint">${placeText(place, about.run)}</span>`}</td></tr>`,
   )
   const left = sorted.length - rows.length
   return html`<h3>Figures in the answer</h3>
 <p>${countOf(figures.length, 'figure')}: ${count('held')} supported by results, ${count('stated')} only stated in words, ${count('unheld')} unsupported.${isCut ? ' Only the newest 5,000 results and messages were searched.' : ''}</p>
 <table><thead><tr><th>Figure</th><th>Sentence</th><th>Held by</th></tr></thead><tbody>${rows}</tbody></table>
 ${left > 0 ? html`<p class="faint">${countOf(left, 'more figure')} ${left === 1 ? 'is' : 'are'} not listed.</p>` : ''}`
+}
+
+/** The report of one run has no words of others: what an earlier run found is named by its event alone. */
+function placeText({ evidence: { name, run, seq }, path, excerpt }: Support, only: string | undefined): string {
+  if (only !== undefined && run !== only) return `${shortened(name, 120)} · event ${seq}, in an earlier run`
+  return `${name}${path === '' ? '' : ` · ${shortened(path, 120)}`} · event ${seq}: ${shortened(excerpt, most.excerpt)}`
 }
 
 function evidence({ proof }: ReportFacts, { run }: ReportRun): Markup {

@@ -27,6 +27,11 @@ export interface FileEngine extends AgentEngine {
   readonly modules: Readonly<Record<string, () => Promise<unknown>>>
   /** Whether the value can be run, judged by its shape: the engine's packages are not imported for this. */
   recognises(value: unknown): boolean
+  /**
+   * Whether the value holds an agent and more, such as the plugins of ADK's App. It is taken under any name, before the
+   * agent that is in it: without it, what else it holds would not run.
+   */
+  holds?(value: unknown): boolean
   /** Whether a function under one of `exports` makes the agent. */
   readonly factories: boolean
   /** What to do when the author exported a value under one of `exports` that it does not recognise. */

@@ -45,13 +45,24 @@ export function answeredBy(input: RunInput, open: OpenInterrupts): OpenInterrupt
 function answerPart(asked: Interrupted, { status, payload }: ResumeAnswer): AdkPart {
   const cancelled = status === 'cancelled'
   if (asked.reason === 'confirmation') {
-    const response = { confirmed: !cancelled && isConfirmed(payload), ...(isObject(payload) ? { payload } : {}) }
+    const given = isObject(payload) ? { payload: confirmationPayload(payload) } : {}
+    const response = { confirmed: !cancelled && isConfirmed(payload), ...given }
     return responsePart(asked.id, adkRequest.confirmation, response as JsonObject)
   }
   if (cancelled)
     return responsePart(asked.id, nameOf(asked), { status: 'cancelled', error: 'The user cancelled this.' })
   const response = isObject(payload) ? (payload as JsonObject) : { result: payload ?? null }
   return responsePart(asked.id, nameOf(asked), response)
+}
+
+/**
+ * What the tool reads as its confirmation's payload. ADK's clients send it as `payload` beside `confirmed`; from others
+ * it is the answer itself. Changed arguments (`args`) stay in it.
+ */
+function confirmationPayload(answer: Readonly<Record<string, unknown>>): unknown {
+  const { payload, args } = answer
+  if (payload === undefined) return answer
+  return isObject(payload) && isObject(args) ? { args, ...payload } : payload
 }
 
 /** ADK sends `{ confirmed: true }`, AG-UI `{ approved: true }`; a plain `true` counts too. Anything else is a no. */

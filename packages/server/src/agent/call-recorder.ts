@@ -16,7 +16,7 @@ import {
   type Usage,
 } from '@millrace/core'
 import type { RunContext } from './agent.ts'
-import { withoutSecrets } from './redact.ts'
+import { isLong, withoutSecrets } from './redact.ts'
 import { type RequestWords, RequestWriter } from './request-writer.ts'
 
 /** What the records of calls have, for one agent. */
@@ -70,9 +70,10 @@ export class CallRecorder {
 
   constructor(context: RunContext, input: RunInput, secrets: readonly string[] = []) {
     this.#context = context
-    this.#secrets = secrets
+    // Servers that want no key are often given a word such as `none` or `x` as one: it is no secret.
+    this.#secrets = secrets.filter(isLong)
     this.#recording = context.recording ?? { prompts: false }
-    this.#requests = this.#recording.prompts ? new RequestWriter(context.history, input, secrets) : undefined
+    this.#requests = this.#recording.prompts ? new RequestWriter(context.history, input, this.#secrets) : undefined
   }
 
   /** What the finished calls have used. */
@@ -80,9 +81,12 @@ export class CallRecorder {
     return this.#usage
   }
 
-  /** Takes every event that the run yields, in their order: a request names the messages that it repeats. */
-  note(event: RunEvent): void {
-    this.#requests?.note(event)
+  /**
+   * Takes every event that the run yields, in their order: a request names the messages that it repeats. `mayChange`: the
+   * agent holds the content of the event and can change it, so that it is copied.
+   */
+  note(event: RunEvent, mayChange = true): void {
+    this.#requests?.note(event, mayChange)
   }
 
   begin({ agent, model, node, tools, parameters, words, since }: NewCall): OpenModelCall {
@@ -96,6 +100,7 @@ export class CallRecorder {
     let firstAt: number | undefined
     let lastAt: number | undefined
     let told: ToldByModel = {}
+    let isAnswered = false
     const messages: string[] = []
     return {
       started: {
@@ -111,9 +116,11 @@ export class CallRecorder {
       answered(message, more) {
         if (message !== undefined && !messages.includes(message)) messages.push(message)
         told = { ...told, ...defined(more) }
+        isAnswered ||= more.error === undefined
       },
       finish: (failure) => {
-        const { usage, finishReason, error = failure } = told
+        // What fails after the answer, such as a callback of the agent, is no failure of the model.
+        const { usage, finishReason, error = isAnswered ? undefined : failure } = told
         const later = model === undefined ? told.model : undefined
         const cost = this.#costOf(model ?? later, usage)
         const response = this.#requests === undefined ? undefined : this.#plain(told.response)
@@ -123,7 +130,8 @@ export class CallRecorder {
           call,
           status: error === undefined ? 'ok' : 'error',
           ...defined({ firstToken: firstAt === undefined ? undefined : firstAt - startedAt }),
-          duration: (lastAt ?? now()) - startedAt,
+          // A call that failed took until then, and not only until its last token.
+          duration: (error === undefined ? (lastAt ?? now()) : now()) - startedAt,
           ...defined({ finishReason, model: later, usage, cost, response, error, node }),
           ...(messages.length === 0 ? {} : { messages }),
         }

@@ -1,4 +1,4 @@
-import { type Changed, isObject, type Json, type NodeId, nodePath, type Recorded } from '@millrace/core'
+import { type AdkContent, type Changed, isObject, type NodeId, nodePath, type Recorded } from '@millrace/core'
 import type { RunContext } from './agent.ts'
 
 /** The request that a person gave one model call of the run. */
@@ -11,7 +11,7 @@ export interface ChangedPrompt {
   /** How many model calls the node makes before it. */
   readonly earlier: number
   readonly system?: string
-  readonly contents?: readonly Json[]
+  readonly contents?: readonly AdkContent[]
 }
 
 /** The changed request of a run that goes on with one; undefined once the call has been made. */
@@ -31,7 +31,7 @@ export function changedPrompt({ history, run, resumed }: RunContext): ChangedPro
     nested: callAround(history, node),
     earlier: typeof earlier === 'number' ? earlier : 0,
     ...(typeof system === 'string' ? { system } : {}),
-    ...(Array.isArray(contents) ? { contents: contents as readonly Json[] } : {}),
+    ...(Array.isArray(contents) ? { contents: contents as readonly AdkContent[] } : {}),
   }
 }
 

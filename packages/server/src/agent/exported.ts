@@ -29,7 +29,8 @@ export async function readExports(file: string, loaded: unknown): Promise<AgentF
   const all: Record<string, unknown> =
     isObject(found.default) && engineOf(found.default) === undefined ? { ...found.default, ...found } : { ...found }
   const names = [...fileEngines.flatMap((engine) => engine.exports), ...anyEngine].filter((name) => all[name] != null)
-  for (const name of names) {
+  const holders = [...new Set([...names, ...Object.keys(all)])].filter((name) => holds(all[name]))
+  for (const name of [...holders, ...names]) {
     const value = await exportedBy(all[name], name)
     const engine = engineOf(value.exported)
     if (engine !== undefined) return { engine, ...value, exports: all, ...labelsOf(all) }
@@ -54,6 +55,10 @@ async function exportedBy(value: unknown, name: string): Promise<Exported> {
 
 function isClass(value: unknown): boolean {
   return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value))
+}
+
+function holds(value: unknown): boolean {
+  return fileEngines.some((engine) => engine.holds?.(value) === true)
 }
 
 function engineOf(value: unknown): FileEngine | undefined {

@@ -205,11 +205,11 @@ export class FileAgent implements Agent {
 
   async #load(number: number, isRetry: boolean): Promise<void> {
     const folder = dirname(this.file)
-    const { files, missing } = await sourcesOf(this.file)
+    const { files, missing, stamps } = await sourcesOf(this.file)
     if (number !== this.#loads) return
     this.#files = [...files, ...missing, join(folder, '.env'), join(dirname(folder), '.env')]
-    // Taken before the code is read, so that an edit during the load is seen as one.
-    this.#stamp = stampOf(this.#files)
+    // As they were before they were read: an edit since then, which may import other files, is loaded by the next request.
+    this.#stamp = stampOf(this.#files, stamps)
     const opened = await this.#open(number > 1)
     const isNewest = number === this.#loads
     if (!('error' in opened)) this.#take(isNewest ? opened : undefined, isNewest ? this.#version : opened)

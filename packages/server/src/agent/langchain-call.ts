@@ -16,16 +16,32 @@ export function langChainCall(message: unknown, metadata: Readonly<Record<string
     (name) => typeof name === 'string' && name !== '',
   )
   const reason = [given.finish_reason, given.stop_reason, given.finishReason].find((each) => typeof each === 'string')
+  // Of some streamed answers LangChain keeps what the provider said, and not its own form of it.
+  const used = isObject(usage) ? usageFrom(usage) : isObject(given.usage) ? usageOfProvider(given.usage) : undefined
   return {
-    ...(isObject(usage) ? { usage: usageFrom(usage) } : {}),
+    ...(used === undefined ? {} : { usage: used }),
     ...(typeof model === 'string' ? { model } : {}),
     ...(typeof reason === 'string' ? { finishReason: reason } : {}),
   }
 }
 
+const count = (value: unknown): number => (typeof value === 'number' ? value : 0)
+const detail = (of: unknown, name: string): unknown => (isObject(of) ? of[name] : undefined)
+
+/** The usage as OpenAI's API writes it; undefined for any other. */
+function usageOfProvider(usage: Readonly<Record<string, unknown>>): AdkUsage | undefined {
+  const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = usage
+  if (typeof input !== 'number' && typeof output !== 'number') return undefined
+  return usageFrom({
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: total ?? count(input) + count(output),
+    input_token_details: { cache_read: detail(usage.prompt_tokens_details, 'cached_tokens') },
+    output_token_details: { reasoning: detail(usage.completion_tokens_details, 'reasoning_tokens') },
+  })
+}
+
 function usageFrom(usage: Readonly<Record<string, unknown>>): AdkUsage {
-  const count = (value: unknown): number => (typeof value === 'number' ? value : 0)
-  const detail = (of: unknown, name: string): unknown => (isObject(of) ? of[name] : undefined)
   const thoughts = detail(usage.output_token_details, 'reasoning')
   const cached = detail(usage.input_token_details, 'cache_read')
   return {

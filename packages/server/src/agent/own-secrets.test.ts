@@ -1,7 +1,7 @@
 import type { RunEvent } from '@millrace/core'
 import { beforeAll, expect, test } from 'vitest'
 import { problemFromError } from '../run/ending.ts'
-import { knowSecrets, withCleanError } from './own-secrets.ts'
+import { knowSecrets, withCleanError, withoutOwnSecrets } from './own-secrets.ts'
 import { explainThrown, messageOf } from './problem.ts'
 
 // A server that an agent calls may repeat the key that it refuses. Nobody must read it in an error.
@@ -49,3 +49,21 @@ test('a thrown error has no secret in its message, its stack and the problem of 
   expect(problemFromError(error, 'agent-error')).toEqual(cleanProblem)
   expect(explainThrown(Object.assign(new Error(said), { stack: 7 }))).toEqual({ message: clean })
 })
+
+test.each([
+  ['401 Incorrect API key: Bearer abc.def-0123456789==.', '401 Incorrect API key: Bearer [redacted].'],
+  ['provided: sk-proj-abcdefgh12345678', 'provided: [redacted]'],
+  ['GET https://x.example/v1?key=AIzaSy0123456789&alt=sse', 'GET https://x.example/v1?key=[redacted]&alt=sse'],
+  ['connect postgres://app:pass-word@db.example/x', 'connect postgres://app:[redacted]@db.example/x'],
+])('a key that stands in the code of an agent is no part of its errors: %s', (said, shown) =>
+  expect(withoutOwnSecrets(said)).toBe(shown),
+)
+
+test.each([
+  'the bearer of this token',
+  'Bearer authentication is needed',
+  'task-sk-1',
+  'see https://x.example/a?page=12345678',
+  'at 10:30@noon',
+  'risk-assessment-of-everything',
+])('a word that only looks like a key stays: %s', (said) => expect(withoutOwnSecrets(said)).toBe(said))

@@ -3,8 +3,9 @@ import { isObject, type Json } from '@millrace/core'
 /** What stands in a record where a secret was. */
 export const redacted = '[redacted]'
 
+/** Names of headers and fields whose text is a secret: `x-goog-api-key`, `dbPassword`, `aws_session_token`. */
 const secretKey =
-  /^(proxy-)?authorization$|^(set-)?cookie$|^(x-)?api[-_]?key$|^(access|refresh|auth|bearer|id)[-_]?token$|^client[-_]?secret$|^(pass(word|wd|phrase)|secret|private[-_]?key|credentials?)$/i
+  /^(proxy-)?authorization$|^(set-)?cookie$|(api|access|private|secret|subscription|account)[-_]?key$|(access|refresh|auth|bearer|session|security|(^|[-_])id)[-_]?token$|(^|client|app|webhook)[-_]?secret$|pass(word|wd|phrase)$|(^|[-_])credentials?$/i
 
 const secretVariable = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|PRIVATE)$/
 
@@ -12,12 +13,24 @@ const secretVariable = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|PRIVATE)$
 const shortest = 8
 export const isLong = (value: string): boolean => value.length >= shortest
 
-/** The values of the variables whose names say that they are secret. */
+/** The values of the variables whose names say that they are secret, and the passwords in addresses: `DATABASE_URL`. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  const values = Object.entries(env).flatMap(([name, value = '']) =>
-    secretVariable.test(name.toUpperCase()) && isLong(value) ? [value] : [],
-  )
-  return [...new Set(values)]
+  const values = Object.entries(env).flatMap(([name, value = '']) => [
+    ...(secretVariable.test(name.toUpperCase()) ? [value] : []),
+    ...passwordIn(value),
+  ])
+  return [...new Set(values.filter(isLong))]
+}
+
+/** As it is written in the address, and as it is used. */
+function passwordIn(address: string): readonly string[] {
+  const written = /^[a-z][a-z\d+.-]{0,30}:\/\/[^\s:/?#@]{0,200}:([^\s/?#@]{1,500})@/i.exec(address)?.[1]
+  if (written === undefined) return []
+  try {
+    return [written, decodeURIComponent(written)]
+  } catch {
+    return [written]
+  }
 }
 
 /**
@@ -25,15 +38,16 @@ export function secretsIn(env: Readonly<Record<string, string | undefined>>): re
  * bytes of files are left out too, because the log has them in the message that brought them.
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): Json {
-  let clean = text
-  for (const secret of secrets) {
-    const printed = JSON.stringify(secret).slice(1, -1)
-    if (clean.includes(printed)) clean = clean.replaceAll(printed, redacted)
-  }
-  return JSON.parse(clean, (key, value: unknown) => {
-    if (typeof value === 'string' && secretKey.test(key)) return redacted
-    if (key === 'inlineData' && isObject(value) && typeof value.data === 'string')
+  const found = secrets.filter((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))
+  // A secret may be the beginning of another one.
+  found.sort((a, b) => b.length - a.length)
+  const clean = (value: string): string => found.reduce((rest, secret) => rest.replaceAll(secret, redacted), value)
+  return JSON.parse(text, (key, value: unknown) => {
+    if (typeof value === 'string') return secretKey.test(key) ? redacted : clean(value)
+    if (!isObject(value)) return value
+    if (key === 'inlineData' && typeof value.data === 'string')
       return { ...value, data: `(${value.data.length} characters)` }
-    return value
+    if (found.length === 0 || Object.keys(value).every((name) => clean(name) === name)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [clean(name), inner]))
   })
 }

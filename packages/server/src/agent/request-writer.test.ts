@@ -25,7 +25,12 @@ const said = (message: string, text: string): RunEvent => ({
 const told = (text: string) => ({ role: 'model', parts: [{ text }] })
 
 /** A run whose events are rows, as the run engine records them. */
-function running(history: readonly Recorded[] = [], recording: CallRecording = { prompts: true }, run = 'r1') {
+function running(
+  history: readonly Recorded[] = [],
+  recording: CallRecording = { prompts: true },
+  run = 'r1',
+  secrets = ['sk-secret-0123'],
+) {
   const rows: Recorded[] = [...history]
   let time = 0
   const put = (event: RunEvent): void => {
@@ -34,7 +39,7 @@ function running(history: readonly Recorded[] = [], recording: CallRecording = {
   put(started)
   const now = (): number => ++time
   const context = { run, history, recording, now, resumed: false } as unknown as RunContext
-  const recorder = new CallRecorder(context, input, ['sk-secret-0123'])
+  const recorder = new CallRecorder(context, input, secrets)
   const emit = (event: RunEvent): void => {
     recorder.note(event)
     put(event)
@@ -122,6 +127,33 @@ test('SPEC 1.9: secrets are not recorded, by their values and by the names of th
   ])
 })
 
+test('SPEC 1.9: the key of a server that wants none is a word like any other', () => {
+  const run = running([], { prompts: true }, 'r1', ['x', 'none'])
+  const words = {
+    system: 'Examine it; none is missing.',
+    contents: [{ role: 'user', parts: [{ text: 'next? '.repeat(20) }] }],
+  }
+  run.ask(words)
+  expect(modelRequestOf(run.calls(), 'r1/c1')).toEqual(words)
+})
+
+test('SPEC 1.9: a secret is left out of names and texts, also behind a line break and inside another one', () => {
+  const run = running([], { prompts: true }, 'r1', ['nopassword', 'nopassword-2', 'tabular\tsecret'])
+  const text = 'long enough to be a value of its own: \nopassword, nopassword-2, nopassword. tabular\tsecret'
+  const call = run.ask(
+    { system: text, contents: [] },
+    { nopassword: 1, 'x-goog-api-key': 'AIza', dbPassword: 'hunter2' },
+  )
+  expect(modelRequestOf(run.calls(), 'r1/c1')?.system).toBe(
+    'long enough to be a value of its own: \nopassword, [redacted], [redacted]. [redacted]',
+  )
+  expect(call.started.parameters).toEqual({
+    '[redacted]': 1,
+    'x-goog-api-key': '[redacted]',
+    dbPassword: '[redacted]',
+  })
+})
+
 test('without prompts, a record has figures and no words', () => {
   const run = running([], { prompts: false })
   const call = run.ask({ system: 'Be brief.', contents: [question] }, { temperature: 0 })
@@ -138,6 +170,21 @@ test('without prompts, a record has figures and no words', () => {
     parameters: { temperature: 0 },
   })
   expect(end).toMatchObject({ status: 'ok', firstToken: 1, duration: 1, usage: { inputTokens: 3 }, messages: ['m1'] })
+})
+
+test('a call that stalled took until it failed, and what fails after an answer is no failure of the model', () => {
+  const failure = { code: 'model-error', message: 'silent' } as const
+  const run = running([], { prompts: false })
+  const stalled = run.ask({ contents: [] })
+  stalled.heard()
+  run.recorder.begin({ agent: 'a', node: undefined })
+  expect(stalled.finish(failure)).toMatchObject({ status: 'error', firstToken: 1, duration: 3, error: failure })
+  const answered = run.ask({ contents: [] })
+  answered.heard()
+  answered.answered('m1', { finishReason: 'STOP' })
+  const end = answered.finish(failure)
+  expect(end).toMatchObject({ status: 'ok', duration: 1 })
+  expect(end).not.toHaveProperty('error')
 })
 
 test('a call has a cost where the price of its model is known', () => {
@@ -166,7 +213,7 @@ test('a request that is too large or no JSON is left out, and the record says wh
   expect(run.ask(large).started.request).toEqual({ contents: [], omitted: expect.stringContaining('characters') })
   const cyclic: Record<string, unknown> = {}
   cyclic.self = cyclic
-  expect(run.ask({ contents: [cyclic as never] }).started.request?.omitted).toContain('not JSON')
+  expect(run.ask({ contents: [{ role: 'user', parts: [cyclic] }] }).started.request?.omitted).toContain('not JSON')
   expect(run.ask({ contents: [question] }).started.request).toEqual({ contents: ['@q'] })
 })
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   type AdkContent,
   type Calls,
@@ -6,6 +5,7 @@ import {
   fold,
   isObject,
   isPartial,
+  isSentContent,
   type Json,
   type Recorded,
   type RunEvent,
@@ -14,13 +14,15 @@ import {
   sameJson,
   sentContent,
 } from '@millrace/core'
+import { type CleanValue, type CleanValues, cleanValuesOf, hashed } from './clean-values.ts'
+import { copyJson } from './copy-json.ts'
 import { withoutSecrets } from './redact.ts'
 
 /** The words that are sent to a model. */
 export interface RequestWords {
   readonly system?: Json
-  /** `{ role, parts }` each, oldest first. */
-  readonly contents: readonly Json[]
+  /** Oldest first. Of each its role and parts are sent, without the ids that ADK has made. */
+  readonly contents: readonly AdkContent[]
   readonly tools?: Json
 }
 
@@ -30,16 +32,20 @@ const mostNew = 1_000_000
 /** A content that is shorter than this is written as it is: a reference would be as long. */
 const short = 48
 
-/** Instructions and tools of so many agents are remembered; those of others are hashed again. */
-const mostKnown = 16
-
 /** How many messages of the run are compared with a new content before it is printed: some are of other agents. */
 const ahead = 4
+
+/** What a request adds, if it is not too large for the log. */
+interface Added {
+  readonly values: Record<string, Json>
+  /** The characters of the values. */
+  size: number
+}
 
 interface Sent {
   readonly key: string
   /** Copies of the contents, before secrets were taken out: callbacks may change what they were given. */
-  readonly contents: readonly Json[]
+  readonly contents: Json[]
 }
 
 /**
@@ -52,11 +58,11 @@ export class RequestWriter {
   /** The newest request of each agent. */
   readonly #sent = new Map<string, Sent>()
   readonly #values = new Set<string>()
-  /** Copies of instructions and tools that are in the log, before secrets were taken out; the newest first. */
-  readonly #known: { readonly value: Json; readonly reference: string }[] = []
+  /** Instructions and tools. */
+  readonly #clean: CleanValues
   /** The ids of messages by the text of their contents. */
   readonly #messages = new Map<string, string>()
-  /** Copies of the messages of this run, because graphs may change theirs, and how many of them are in `#messages`. */
+  /** The messages of this run, as a request carries them, and how many of them are in `#messages`. */
   readonly #own: { readonly id: string; readonly content: Json }[] = []
   #read = 0
   /** A request mostly adds the next messages of its run: where in `#own` the next content is looked for. */
@@ -67,37 +73,38 @@ export class RequestWriter {
   constructor(history: readonly Recorded[], input: RunInput, secrets: readonly string[]) {
     this.#history = history
     this.#secrets = secrets
-    for (const { id, content } of input.messages) this.#take(id, content)
+    this.#clean = cleanValuesOf(secrets)
+    for (const { id, content } of input.messages) this.#take(id, content, true)
   }
 
-  /** Takes every event that the run yields, in their order. */
-  note(event: RunEvent): void {
-    if (event.kind === 'agent' && !isPartial(event.event)) this.#take(event.message, event.event.content)
+  /** Takes every event that the run yields, in their order. `mayChange`: the agent holds its content and can change it. */
+  note(event: RunEvent, mayChange: boolean): void {
+    if (event.kind === 'agent' && !isPartial(event.event)) this.#take(event.message, event.event.content, mayChange)
   }
 
   write(key: string, agent: string, words: RequestWords): SentRequest {
     this.#past ??= fold(callsView, this.#history)
     const base = this.#sent.get(agent) ?? this.#before(agent)
     const keep = base === undefined ? 0 : shared(base.contents, words.contents)
-    const values: Record<string, Json> = {}
+    const added: Added = { values: {}, size: 0 }
     const contents: Json[] = []
-    const copies: Json[] = base === undefined ? [] : base.contents.slice(0, keep)
+    const copies: Json[] = []
     for (let i = keep; i < words.contents.length; i++) {
-      const content = words.contents[i] as Json
+      const content = sentContent(words.contents[i] as AdkContent)
       const message = this.#nextMessage(content)
       const text = message === undefined ? JSON.stringify(content) : ''
-      contents.push(message === undefined ? this.#contentOf(text, values) : `@${message.id}`)
-      copies.push(message === undefined ? (JSON.parse(text) as Json) : message.content)
+      contents.push(message === undefined ? this.#contentOf(text, added) : `@${message.id}`)
+      copies.push(message === undefined ? copyJson(content) : message.content)
     }
-    const system = this.#valueOf(words.system, values)
-    const tools = this.#valueOf(words.tools, values)
-    const size = Object.values(values).reduce((sum: number, value) => sum + JSON.stringify(value).length, 0)
+    const system = this.#valueOf(words.system, added)
+    const tools = this.#valueOf(words.tools, added)
+    const { values, size } = added
     if (size > mostNew) {
       this.#sent.delete(agent)
       return { contents: [], omitted: `The request has ${size} characters that are new, more than the log takes.` }
     }
     for (const hash of Object.keys(values)) this.#values.add(hash)
-    this.#sent.set(agent, { key, contents: copies })
+    this.#sent.set(agent, { key, contents: continued(base?.contents, keep, copies) })
     return {
       ...(base === undefined || keep === 0 ? {} : { like: base.key, keep }),
       contents,
@@ -107,9 +114,14 @@ export class RequestWriter {
     }
   }
 
-  #take(id: string, content: AdkContent | undefined): void {
-    const copy = isObject(content) ? copyOf(sentContent(content)) : undefined
-    if (copy !== undefined) this.#own.push({ id, content: copy })
+  #take(id: string, content: AdkContent | undefined, mayChange: boolean): void {
+    if (!isObject(content)) return
+    const sent = sentContent(content)
+    try {
+      this.#own.push({ id, content: mayChange ? copyJson(sent) : sent })
+    } catch {
+      // It is no JSON: the log refuses such a message, so that no request can name it.
+    }
   }
 
   #before(agent: string): Sent | undefined {
@@ -118,36 +130,27 @@ export class RequestWriter {
       const call = calls.at(at)
       const request = call?.agent === agent ? index.requests.get(call.key) : undefined
       if (call !== undefined && request !== undefined && request.omitted === undefined)
-        return { key: call.key, contents: request.contents.toArray() }
+        return { key: call.key, contents: [...request.contents.toArray()] }
     }
     return undefined
   }
 
-  #contentOf(text: string, values: Record<string, Json>): Json {
+  #contentOf(text: string, added: Added): Json {
     const message = this.#messageOf(text)
     if (message !== undefined) return `@${message}`
     const value = withoutSecrets(text, this.#secrets)
-    return text.length < short && typeof value !== 'string' ? value : this.#reference(value, values)
+    return text.length < short && typeof value !== 'string' ? value : this.#reference(hashed(value), added)
   }
 
-  /** Instructions and tools are the same in most calls of an agent: what is in the log is neither printed nor hashed again. */
-  #valueOf(value: Json | undefined, values: Record<string, Json>): string | undefined {
-    if (value === undefined) return undefined
-    const known = this.#known.find((each) => sameJson(each.value, value))
-    if (known !== undefined) return known.reference
-    const text = JSON.stringify(value)
-    const reference = this.#reference(withoutSecrets(text, this.#secrets), values)
-    // A value that is new is not in the log yet, and will not be if the request is too large for it.
-    if (this.#isKnown(reference.slice(1))) {
-      this.#known.unshift({ value: JSON.parse(text) as Json, reference })
-      this.#known.length = Math.min(this.#known.length, mostKnown)
+  #valueOf(value: Json | undefined, added: Added): string | undefined {
+    return value === undefined ? undefined : this.#reference(this.#clean.of(value), added)
+  }
+
+  #reference({ value, hash, size }: CleanValue, added: Added): string {
+    if (!this.#isKnown(hash) && added.values[hash] === undefined) {
+      added.values[hash] = value
+      added.size += size
     }
-    return reference
-  }
-
-  #reference(value: Json, values: Record<string, Json>): string {
-    const hash = createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16)
-    if (!this.#isKnown(hash)) values[hash] = value
     return `#${hash}`
   }
 
@@ -182,17 +185,16 @@ export class RequestWriter {
   }
 }
 
-/** Undefined for what is no JSON: the log refuses such a message, so that no request can name it. */
-function copyOf(content: Json): Json | undefined {
-  try {
-    return JSON.parse(JSON.stringify(content)) as Json
-  } catch {
-    return undefined
-  }
+/** The next list of copies. It is the last one, so that a long conversation is not copied before each call. */
+function continued(before: Json[] | undefined, keep: number, added: readonly Json[]): Json[] {
+  const contents = before ?? []
+  contents.length = keep
+  for (const content of added) contents.push(content)
+  return contents
 }
 
-function shared(before: readonly Json[], now: readonly Json[]): number {
+function shared(before: readonly Json[], now: readonly AdkContent[]): number {
   const most = Math.min(before.length, now.length)
-  for (let i = 0; i < most; i++) if (!sameJson(before[i], now[i])) return i
+  for (let i = 0; i < most; i++) if (!isSentContent(before[i] as Json, now[i] as AdkContent)) return i
   return most
 }

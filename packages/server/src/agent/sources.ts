@@ -8,6 +8,8 @@ export interface Sources {
   readonly files: readonly string[]
   /** Where a relative import was looked for in vain: the file may be added later. */
   readonly missing: readonly string[]
+  /** Of each of these as it was before it was read or looked for, so that an edit in the meantime is seen as one. */
+  readonly stamps: ReadonlyMap<string, string>
   /** Each imported package or subpath, with the first file that imports it. */
   readonly imports: ReadonlyMap<string, string>
 }
@@ -17,7 +19,9 @@ export async function sourcesOf(start: string): Promise<Sources> {
   const imports = new Map<string, string>()
   const files = new Set([start])
   const missing = new Set<string>()
+  const stamps = new Map<string, string>()
   for (const file of files) {
+    stamps.set(file, stampOfFile(file))
     const text = await readFile(file, 'utf8').catch(() => '')
     for (const [, name = ''] of text.matchAll(imported)) {
       if (!name.startsWith('.')) {
@@ -25,22 +29,29 @@ export async function sourcesOf(start: string): Promise<Sources> {
         continue
       }
       const path = resolve(dirname(file), name)
+      const candidates = pathsOf(path).map((one) => [one, stampOfFile(one)] as const)
       const beside = sourceAt(path)
-      if (beside !== undefined) files.add(beside)
-      else for (const one of pathsOf(path)) missing.add(one)
+      if (beside !== undefined) {
+        files.add(beside)
+        continue
+      }
+      for (const [one, stamp] of candidates) {
+        missing.add(one)
+        if (!stamps.has(one)) stamps.set(one, stamp)
+      }
     }
   }
-  return { files: [...files], missing: [...missing], imports }
+  return { files: [...files], missing: [...missing], stamps, imports }
 }
 
-/** Changes whenever one of the files is written, added or removed. */
-export function stampOf(files: readonly string[]): string {
-  return files
-    .map((file) => {
-      const info = infoOf(file)
-      return info === undefined ? `${file} -` : `${file} ${info.mtimeMs} ${info.size} ${info.ino}`
-    })
-    .join('\n')
+/** Changes whenever one of the files is written, added or removed. Those in `stamps` are not looked at. */
+export function stampOf(files: readonly string[], stamps?: ReadonlyMap<string, string>): string {
+  return files.map((file) => stamps?.get(file) ?? stampOfFile(file)).join('\n')
+}
+
+function stampOfFile(file: string): string {
+  const info = infoOf(file)
+  return info === undefined ? `${file} -` : `${file} ${info.mtimeMs} ${info.size} ${info.ino}`
 }
 
 /** Undefined for a file that does not exist, and for a path through a file as if that were a folder. */

@@ -10,6 +10,12 @@ export function toolError(message: string): JsonObject {
   return { error: message }
 }
 
+/** Whether a result says that its tool failed. Many tools always return the field, empty where all went well. */
+export function isFailedResult(response: unknown): boolean {
+  const error = isObject(response) ? response.error : undefined
+  return error !== undefined && error !== null && error !== false && error !== ''
+}
+
 /**
  * The JSON object for what a tool returned, as it goes to the model and into the log. Wrapped as ADK does it: a string in
  * `result`, a list in `results`. A value that is not JSON, or is too large, becomes an error that the author can act on.

@@ -42,7 +42,13 @@ export interface ChangedRun {
 /** How a changed run begins: with another message, or with rows of the run that was changed. */
 export type ChangedStart = ChangePlan & {
   readonly changed: Changed
-} & ({ readonly input: RunInput } | { readonly rows: readonly ReusedRow[] })
+} & (
+    | {
+        readonly input: RunInput /** The runs that the changed one took the place of. */
+        readonly replaces: readonly string[]
+      }
+    | { readonly rows: readonly ReusedRow[] }
+  )
 
 /** A row that the new session begins with, and when it happened first. */
 export interface ReusedRow {
@@ -67,7 +73,8 @@ export function planChange(of: ChangedRun, change: Change): ChangedStart {
   if (change.field === 'message') {
     const { input, before } = changedMessage(started.event.input, change.text)
     const changed = { ...eventOf(of, change, started.seq), before, after: change.text }
-    return { ...place, seq: started.seq - 1, reused: none, again: callsIn(of.rows, of), input, changed }
+    const replaces = (started.event.replaces ?? []).map(({ run }) => run)
+    return { ...place, seq: started.seq - 1, reused: none, again: callsIn(of.rows, of), input, replaces, changed }
   }
   checkAgent(of, started.event.agent)
   const { seq: end, ...cut } = cutOf(of, change)
@@ -198,12 +205,14 @@ function answers({ event }: AgentSaid, call: string): boolean {
 function callsIn(rows: readonly Recorded[], { about }: ChangedRun, changed?: string, whole = false): CallCounts {
   const open = new Set(whole || about.redoesNodes !== true ? [] : RunLedger.of(rows, rows[0]?.run ?? '').openNodes)
   const ended = new Set(rows.flatMap(({ event }) => (event.kind === 'model.finished' ? [event.call] : [])))
-  let modelCalls = 0
+  const models = new Set<string>()
   const tools = new Set<string>()
   const consulted = new Map<string, string>()
   for (const { event } of rows) {
     if (event.kind === 'model.started' && !open.has(event.node ?? '') && (whole || ended.has(event.call)))
-      modelCalls += 1
+      models.add(event.call)
+    // What a crash or a change cut off was made again after it, under another name.
+    if (event.kind === 'superseded') for (const call of models) if (!ended.has(call)) models.delete(call)
     if (event.kind === 'node.started' && event.call !== undefined) consulted.set(event.node, event.call)
     // A specialist that has ended is not consulted again, although its answer is not in the log yet.
     if (event.kind === 'node.finished' && event.status === 'ok') tools.add(consulted.get(event.node) ?? '')
@@ -212,7 +221,7 @@ function callsIn(rows: readonly Recorded[], { about }: ChangedRun, changed?: str
   }
   tools.delete('')
   if (changed !== undefined) tools.delete(changed)
-  return { modelCalls, toolCalls: tools.size }
+  return { modelCalls: models.size, toolCalls: tools.size }
 }
 
 function cannot(code: 'not-found' | 'conflict' | 'limit', message: string): MillraceError {

@@ -72,7 +72,10 @@ export async function runOn(
   begin: (request: StartRequest) => Promise<StartedRun>,
 ): Promise<{ readonly run: string; readonly seq: number }> {
   const { agent: name, run, changed } = start
-  if ('input' in start) return begin({ session, user, agent: name, input: start.input, changed })
+  if ('input' in start) {
+    const { input, replaces } = start
+    return begin({ session, user, agent: name, input, replaces, changed })
+  }
   const agent = parts.agents(name)
   const info = await parts.log.get(session)
   if (agent === undefined || info?.user !== user)

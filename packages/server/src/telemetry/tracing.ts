@@ -1,6 +1,7 @@
 import { defined, type EventLog, isPartial, type ModelFinished, type ModelStarted, type Recorded } from '@millrace/core'
 import { idInKey } from '@millrace/core/store'
 import { type Context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
+import { isFailedResult } from '../agent/tool-result.ts'
 
 /** Makes OpenTelemetry spans of runs, nodes, model calls and tools from the log as it grows, without contents. */
 export interface RunTracer {
@@ -197,7 +198,7 @@ class RunSpans {
     const parts = event.content?.parts ?? []
     for (const { functionResponse } of parts) {
       if (functionResponse?.id === undefined) continue
-      this.#toolEnded(functionResponse.id, at, functionResponse.response?.error !== undefined)
+      this.#toolEnded(functionResponse.id, at, isFailedResult(functionResponse.response))
     }
     if (event.content?.role === 'model' && !this.#isRecorded) {
       const { promptTokenCount: input, candidatesTokenCount: output } = event.usageMetadata ?? {}

@@ -30,12 +30,12 @@ function Rows({ sides, first, shown, onShow }: TableProps & { readonly first: Co
         <thead>
           <tr>
             <th scope="col">Run</th>
+            <th scope="col">First difference</th>
             {names.map((name) => (
               <th key={name} scope="col">
                 {name}
               </th>
             ))}
-            <th scope="col">First difference</th>
           </tr>
         </thead>
         <tbody>
@@ -88,12 +88,6 @@ function SideRow({ side, base, names, isFirst, isShown, onShow }: RowProps) {
       <th scope="row">
         <SideName side={side} at={facts.at} />
       </th>
-      {figures.map(({ name, values: [, value] }) => (
-        <td key={name} className="number">
-          {value?.text}
-          {value?.delta !== undefined && <span className="faint delta">{value.delta}</span>}
-        </td>
-      ))}
       <td>
         {isFirst ? (
           <span className="faint">compared with this one</span>
@@ -106,6 +100,12 @@ function SideRow({ side, base, names, isFirst, isShown, onShow }: RowProps) {
           </>
         )}
       </td>
+      {figures.map(({ name, values: [, value] }) => (
+        <td key={name} className="number">
+          {value?.text}
+          {value?.delta !== undefined && <span className="faint delta">{value.delta}</span>}
+        </td>
+      ))}
     </tr>
   )
 }

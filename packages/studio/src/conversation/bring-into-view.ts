@@ -22,15 +22,21 @@ const most = 600
 export function settleInView(scroller: HTMLElement, find: () => InView | undefined): () => void {
   let calm = 0
   let frames = 0
-  let frame = 0
-  const go = (): void => {
+  return inEachFrame(scroller, () => {
     const target = find()
     calm = target === undefined || !isDrawn(target) || bringIntoView(scroller, target) ? 0 : calm + 1
     frames += 1
-    if (calm < settling && frames < most) frame = requestAnimationFrame(go)
+    return calm < settling && frames < most
+  })
+}
+
+/** Calls `step` now and in each frame, as long as it returns true and the user does not scroll. Call the result to stop. */
+export function inEachFrame(scroller: HTMLElement, step: () => boolean): () => void {
+  let frame = 0
+  const go = (): void => {
+    if (step()) frame = requestAnimationFrame(go)
   }
   go()
-  // A user who scrolls takes over.
   const stop = (): void => cancelAnimationFrame(frame)
   scroller.addEventListener('wheel', stop, { once: true, passive: true })
   return () => {

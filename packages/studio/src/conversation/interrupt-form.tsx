@@ -6,6 +6,7 @@ import { TextBlock } from '../ui/text-block.tsx'
 import { useActions } from './actions.ts'
 import { decidedWords, reviewOf } from './decisions.ts'
 import { DecisionsForm } from './decisions-form.tsx'
+import { questionParts } from './question.ts'
 import {
   fieldsOfSchema,
   fieldsOfValue,
@@ -54,7 +55,7 @@ export function InterruptForm({ asked }: { readonly asked: Asked }) {
         <Question asked={asked} open={open} onAnswer={resolve} onCancel={cancel} />
       )}
       {asked.answer !== undefined && decided === undefined && (
-        <TextBlock label="Answer">{JSON.stringify(asked.answer, null, 2)}</TextBlock>
+        <TextBlock label="Answer">{printed(asked.answer)}</TextBlock>
       )}
     </section>
   )
@@ -138,10 +139,13 @@ function Confirmation({ asked, open, onAnswer }: AnswerProps) {
   )
 }
 
-/** Any other question: fields if the agent sent a schema, otherwise free text or JSON. */
+const printed = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+
+/** Any other question: fields if the agent sent a schema, otherwise the answers that it offers, and free text or JSON. */
 function Question({ asked, open, onAnswer, onCancel }: AnswerProps & { readonly onCancel: () => void }) {
   const { pending } = useActions()
   const fields = useMemo(() => fieldsOfSchema(asked.schema), [asked.schema])
+  const { details, choices } = useMemo(() => questionParts(asked.payload, asked.message), [asked])
   const [typed, setTyped] = useState(() => typedFrom(fields ?? []))
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string>()
@@ -152,14 +156,28 @@ function Question({ asked, open, onAnswer, onCancel }: AnswerProps & { readonly 
   }
   return (
     <>
-      {asked.payload !== undefined && asked.payload !== null && (
-        <TextBlock label="Details">{JSON.stringify(asked.payload, null, 2)}</TextBlock>
+      {details !== undefined && <Details details={details} />}
+      {/* What was offered can still be read once the question is answered. */}
+      {fields === undefined && choices.length > 0 && (
+        <div className="interrupt-actions">
+          {choices.map((choice) => (
+            <Button
+              key={choice}
+              disabled={pending || !open}
+              onClick={() => onAnswer(choice)}
+              data-testid="interrupt-choice"
+            >
+              {choice}
+            </Button>
+          ))}
+        </div>
       )}
       {open && (
         <>
           {fields === undefined ? (
             <textarea
               aria-label="Your answer"
+              placeholder={choices.length > 0 ? 'Or write another answer' : 'Your answer'}
               rows={2}
               value={text}
               onChange={(event) => setText(event.target.value)}
@@ -196,6 +214,15 @@ function Question({ asked, open, onAnswer, onCancel }: AnswerProps & { readonly 
         </>
       )}
     </>
+  )
+}
+
+function Details({ details }: { readonly details: Json }) {
+  if (!isJsonObject(details)) return <TextBlock label="Details">{printed(details)}</TextBlock>
+  return (
+    <div className="asked-call">
+      <Values fields={fieldsOfValue(details)} />
+    </div>
   )
 }
 

@@ -124,7 +124,8 @@ function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
       {item.run === planRun && <PlanCard />}
       <div>
         <Pill tone={wordTones[word]}>{word}</Pill>
-        {!cut && took !== undefined && <span className="number">{duration(took)}</span>}
+        {/* No run takes 0 ms: a recording without times has none. */}
+        {!cut && took !== undefined && took > 0 && <span className="number">{duration(took)}</span>}
         <Time at={cuts.get(seq)?.at ?? item.at} />
         <button type="button" className="link" title="Show the session at this moment" onClick={() => goTo(seq)}>
           event {eventNumber(seq)}

@@ -1,6 +1,7 @@
 import type { Block } from '@millrace/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { memo, type RefObject, useEffect, useLayoutEffect, useMemo } from 'react'
+import { inEachFrame } from './bring-into-view.ts'
 import { ItemRow } from './item-row.tsx'
 import { LanesRow } from './lanes-row.tsx'
 import { rowSize, tailOf } from './row-size.ts'
@@ -72,31 +73,22 @@ export function ManyRows({ blocks, scroller, away, goal }: ManyRowsProps) {
   }, [scroller, away])
   // biome-ignore lint/correctness/useExhaustiveDependencies: each step of a search is a new goal
   useEffect(() => {
-    if (goal === undefined || goal.index < 0) return
     const element = scroller.current
-    let frame = 0
+    if (goal === undefined || goal.index < 0 || element === null) return
     let left = mostTries
     let drawn = 0
     // The heights of rows that were never drawn are estimated, so one try may miss a distant row, and a row that was
     // reached may move out of sight again when the rows above it are measured.
-    const go = (): void => {
-      const isDrawn = element?.querySelector(`.placed[data-index="${goal.index}"]`) != null
+    return inEachFrame(element, () => {
+      const isDrawn = element.querySelector(`.placed[data-index="${goal.index}"]`) !== null
       drawn = isDrawn ? drawn + 1 : 0
-      if (drawn === stays || left === 0) return
+      if (drawn === stays || left === 0) return false
       if (!isDrawn) {
         left -= 1
         virtual.scrollToIndex(goal.index, { align: 'center' })
       }
-      frame = requestAnimationFrame(go)
-    }
-    // A user who scrolls takes over.
-    const stop = (): void => cancelAnimationFrame(frame)
-    element?.addEventListener('wheel', stop, { once: true, passive: true })
-    go()
-    return () => {
-      stop()
-      element?.removeEventListener('wheel', stop)
-    }
+      return true
+    })
   }, [goal])
   return (
     <div className="blocks-inner" style={{ height: virtual.getTotalSize() }}>

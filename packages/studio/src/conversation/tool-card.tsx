@@ -25,7 +25,9 @@ export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: 
   const name = card.name === '' ? 'unknown tool' : card.name
   const outcome = no ? 'Answer' : card.error === undefined ? 'Result' : 'Error'
   // The time until a person said no is not the tool's time, and a call that is still running has no duration yet.
-  const took = no || card.status === 'pending' ? undefined : (callTimes.get(card.call) ?? card.duration)
+  // Nobody measured the 0 ms between two events of a recording without times.
+  const measured = callTimes.get(card.call) ?? (card.duration === 0 ? undefined : card.duration)
+  const took = no || card.status === 'pending' ? undefined : measured
   return (
     <details
       className={`tool ${no ? 'rejected' : card.status}${isLit ? ' lit' : ''}`}

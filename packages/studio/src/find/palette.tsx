@@ -131,7 +131,7 @@ function Chips({
 }) {
   return (
     <fieldset className="palette-chips">
-      <legend className="visually-hidden">Kind of what is searched</legend>
+      <legend className="visually-hidden">Kinds of results</legend>
       {kinds.map(([name, title]) => (
         <button
           key={title}

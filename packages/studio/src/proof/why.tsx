@@ -154,7 +154,7 @@ function Places({ chosen, places }: { readonly chosen: Chosen; readonly places: 
             </p>
             {path !== '' && <code>{path}</code>}
             <blockquote>{excerpt}</blockquote>
-            {evidence.kind !== 'data' && evidence.kind !== 'person' && (
+            {hasCard(evidence) && (
               <button type="button" className="link" data-testid="why-show" onClick={() => showCard(evidence)}>
                 Show in the conversation
               </button>
@@ -176,6 +176,15 @@ function showCard({ call, seq }: Evidence): void {
   closeDrawer()
 }
 
-function kindOf({ kind }: Evidence): string {
-  return { tool: 'result', data: 'record', specialist: 'answered', agent: 'said', person: 'said by the person' }[kind]
+/** Only what is a card of the conversation can be shown there. */
+const hasCard = ({ kind }: Evidence): boolean => kind === 'tool' || kind === 'specialist' || kind === 'agent'
+
+const kinds: Readonly<Record<Evidence['kind'], string>> = {
+  tool: 'result',
+  data: 'record',
+  specialist: 'answered',
+  state: 'wrote into the state',
+  agent: 'said',
+  person: 'said by the person',
 }
+const kindOf = ({ kind }: Evidence): string => kinds[kind]

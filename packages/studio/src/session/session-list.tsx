@@ -138,7 +138,7 @@ function Nothing({
   if (status === 'unauthorized') return <p className="sessions-note">This server requires an access token.</p>
   if (error !== undefined) return <p className="sessions-note bad-text">Cannot load the sessions: {error}</p>
   if (search !== '') return <p className="sessions-note">No session matches “{search}”.</p>
-  if (filtered) return <p className="sessions-note">No session passes the filters.</p>
+  if (filtered) return <p className="sessions-note">No sessions match these filters.</p>
   return <p className="sessions-note">Your sessions will appear here. Drop a recorded stream on the page to open it.</p>
 }
 

@@ -31,7 +31,8 @@ function cellsOf(
   prices: ModelPrices | undefined,
 ): readonly Cell[] {
   // The end of a step that was cut off was written when the server started again.
-  const took = call?.duration ?? (isUnseenEnd(execution?.error) ? undefined : execution?.duration)
+  // So was nothing measured of a step in a recording without times, which would take 0 ms.
+  const took = call?.duration ?? (isUnseenEnd(execution?.error) ? undefined : execution?.duration || undefined)
   const time: Cell = ['Duration', took === undefined ? undefined : duration(took)]
   if (call !== undefined) {
     const wait: Cell = ['First token', call.firstToken === undefined ? undefined : duration(call.firstToken)]

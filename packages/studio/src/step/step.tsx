@@ -16,6 +16,7 @@ import type { PanelProps } from '../app/panels.ts'
 import { root, routeNow } from '../app/route.ts'
 import { EditButton } from '../change/edit-button.tsx'
 import { FeedbackBar } from '../feedback/feedback.tsx'
+import { rowIndexAt } from '../session/row-index.ts'
 import { Differences } from '../state/differences.tsx'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Empty, IconButton, Pill } from '../ui/controls.tsx'
@@ -47,7 +48,9 @@ export function StepPanel({ session, at }: PanelProps) {
   const line = useView(session.log, timelineView)
   const choice = useStepChoice()
   const steps = useMemo(() => stepsOf(calls, line), [calls, line])
-  const here = stepAt(steps, at, choice.at === at ? choice.key : undefined)
+  const { rows } = session.log
+  const row = at === undefined ? undefined : rows[rowIndexAt(rows, at)]
+  const here = stepAt(steps, at, { key: choice.at === at ? choice.key : undefined, row })
   useWalk(steps, here)
   const step = steps[here]
   if (step === undefined) {

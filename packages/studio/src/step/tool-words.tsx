@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { resultTarget } from '../change/draft.ts'
 import { EditButton } from '../change/edit-button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
-import { prettyJson } from './words.ts'
+import { prettyJson, readableJson } from './words.ts'
 
 interface ToolWordsProps {
   readonly call: Call
@@ -15,7 +15,7 @@ interface ToolWordsProps {
 export function ToolWords({ call, transcript, session }: ToolWordsProps) {
   const card = useMemo(() => cardOf(transcript, call), [transcript, call])
   if (card === undefined) return null
-  const result = card.error ?? (card.result === undefined ? undefined : prettyJson(card.result))
+  const result = card.error ?? (card.result === undefined ? undefined : readableJson(card.result))
   return (
     <>
       <section className="panel-section" data-testid="step-arguments" aria-label="Arguments">
@@ -24,7 +24,7 @@ export function ToolWords({ call, transcript, session }: ToolWordsProps) {
           <span className="spacer" />
           <CopyButton text={() => prettyJson(card.args ?? {})} label="Copy the arguments" />
         </h3>
-        <pre className="step-pre">{prettyJson(card.args ?? {})}</pre>
+        <pre className="step-pre">{readableJson(card.args ?? {})}</pre>
       </section>
       <section className="panel-section" data-testid="step-result" aria-label="Result">
         <h3>

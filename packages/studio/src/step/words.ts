@@ -22,11 +22,11 @@ function partOf(part: Json): SpokenPart {
   if (typeof text === 'string') return { kind: thought === true ? 'thought' : 'text', text }
   if (functionCall !== undefined) {
     const { name, args } = fields(functionCall)
-    return { kind: 'call', title: String(name), text: prettyJson(args ?? {}) }
+    return { kind: 'call', title: String(name), text: readableJson(args ?? {}) }
   }
   if (functionResponse !== undefined) {
     const { name, response } = fields(functionResponse)
-    return { kind: 'result', title: String(name), text: prettyJson(response ?? null) }
+    return { kind: 'result', title: String(name), text: readableJson(response ?? null) }
   }
   return { kind: 'other', text: prettyJson(part) }
 }
@@ -62,6 +62,11 @@ export function toolNames(tools: Json | undefined): readonly string[] {
 
 export function prettyJson(value: unknown): string {
   return JSON.stringify(value, null, 2)
+}
+
+/** JSON for reading: a line break inside a text is one, so that a report in a result has lines, also in a difference. */
+export function readableJson(value: unknown): string {
+  return prettyJson(value).replace(/\\(?:n|[^n])/g, (escaped) => (escaped === '\\n' ? '\n' : escaped))
 }
 
 function fields(value: Json): { readonly [key: string]: Json | undefined } {

@@ -8,7 +8,7 @@ import { type CallSpan, callSpansView } from './calls.ts'
 import { layOut } from './lanes.ts'
 import { timelineMarksView } from './marks.ts'
 import { scaleOf } from './scale.ts'
-import { barsOfLog } from './spans.ts'
+import { barsOfLog, type Span } from './spans.ts'
 import { Transport } from './transport.tsx'
 import { Waterfall } from './waterfall.tsx'
 import './timeline.css'
@@ -22,18 +22,18 @@ export function TimelinePanel({ session, at }: PanelProps) {
   const [zoom, setZoom] = useState(1)
   const runs = useView(log, runsView)
   const calls = useView(log, callSpansView, { select: listOf })
-  const spans = useMemo(
-    () => barsOfLog(log, runs.toArray(), executions.toArray(), calls.toArray()),
-    [log, runs, executions, calls],
-  )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the scale depends on the rows of the log, which change with `count`
+  const scale = useMemo(() => scaleOf(log), [log, count])
+  const spans = useMemo(() => {
+    const bars = barsOfLog(log, runs.toArray(), executions.toArray(), calls.toArray())
+    return scale.ordinal ? bars.map(withoutZero) : bars
+  }, [log, runs, executions, calls, scale.ordinal])
   const [detailed, setDetailed] = useState<boolean>()
   // A long list of lanes hides the steps, so that it begins without the calls.
   const all = useMemo(() => layOut(spans), [spans])
   const steps = useMemo(() => layOut(spans.filter(({ kind }) => kind === 'agent' || kind === 'run')), [spans])
   const withCalls = detailed ?? all.rows <= mostRows
   const picture = withCalls ? all : steps
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the scale depends on the rows of the log, which change with `count`
-  const scale = useMemo(() => scaleOf(log), [log, count])
   return (
     <div className="timeline" data-testid="timeline">
       <Transport log={log} at={at} zoom={zoom} onZoom={setZoom}>
@@ -62,6 +62,10 @@ export function TimelinePanel({ session, at }: PanelProps) {
 }
 
 const mostRows = 24
+
+/** Rows without times are 0 ms apart, which nobody measured. A wire may tell how long a step took nevertheless. */
+const withoutZero = ({ duration, ...span }: Span): Span =>
+  duration === undefined || duration === 0 ? span : { ...span, duration }
 
 const listOf = ({ list }: { readonly list: Sequence<CallSpan> }): Sequence<CallSpan> => list
 

@@ -7,7 +7,8 @@ export function duration(ms: number): string {
   if (ms < minute - 50) return `${(ms / 1000).toFixed(1)} s`
   const seconds = Math.round(ms / 1000)
   if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${two(seconds % 60)} s`
-  if (ms < day) return `${Math.floor(ms / hour)} h ${two(Math.floor((ms % hour) / minute))} m`
+  // What would be rounded to 60 m 00 s is an hour.
+  if (ms < day) return `${Math.floor(seconds / 3600)} h ${two(Math.floor((seconds % 3600) / 60))} m`
   return `${Math.floor(ms / day)} d ${Math.floor((ms % day) / hour)} h`
 }
 

@@ -236,7 +236,9 @@ function number(value: number | undefined): string {
   return value === undefined ? '–' : whole.format(value)
 }
 
-const timeOf = (took: number | undefined): string => (took === undefined ? 'running' : duration(took))
+/** A recording without times has runs of 0 ms: how long they took is not known. */
+const timeOf = (took: number | undefined): string =>
+  took === undefined ? 'running' : took === 0 ? '–' : duration(took)
 
 function mean(wait: FirstToken | undefined): string {
   return wait === undefined || wait.calls === 0 ? '–' : duration(wait.total / wait.calls)

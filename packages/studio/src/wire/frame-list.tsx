@@ -8,7 +8,7 @@ import { duration, moment } from '../ui/duration.ts'
 import { eventNumber } from '../ui/event-number.ts'
 import { usePressed } from '../ui/pressed.ts'
 import { TextBlock } from '../ui/text-block.tsx'
-import { pretty, sizeOf, type WireFrame, wireTextOf } from './frames.ts'
+import { briefly, pretty, sizeOf, type WireFrame, wireTextOf } from './frames.ts'
 
 interface FrameListProps {
   readonly frames: readonly WireFrame[]
@@ -108,11 +108,6 @@ export function FrameList({ frames, count, began, at, done, raw, curl }: FrameLi
       )}
     </div>
   )
-}
-
-/** The start of the data without its type, which the row already shows. */
-function briefly(data: string): string {
-  return data.slice(0, 300).replace(/^\{"(?:type|kind)":"[^"]*",?/, '{')
 }
 
 interface FrameRowProps {

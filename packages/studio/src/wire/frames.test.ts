@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countUpTo, typesUpTo, type WireFrame } from './frames.ts'
+import { briefly, countUpTo, typesUpTo, type WireFrame } from './frames.ts'
 
 const frames: readonly WireFrame[] = [
   [1, 'RUN_STARTED'],
@@ -15,4 +15,19 @@ test('the types at a moment count the same frames as the list at that moment', (
     expect([...types.values()].reduce((sum, count) => sum + count, 0)).toBe(countUpTo(frames, seq))
   }
   expect(Object.fromEntries(typesUpTo(frames, 2))).toEqual({ RUN_STARTED: 1, TEXT: 2 })
+})
+
+test('a row of the wire begins with what is its own', () => {
+  const actions = '{"stateDelta":{},"artifactDelta":{},"requestedAuthConfigs":{}}'
+  const ids = '"invocationId":"e-1","author":"coordinator","id":"ev1"'
+  const content = '"content":{"role":"model","parts":[{"text":"Keep "}]},"partial":true'
+  expect(briefly(`{${ids},"actions":${actions},"longRunningToolIds":[],"timestamp":1.5,${content}}`)).toBe(
+    `{${content}}`,
+  )
+  expect(briefly(`{${ids},"actions":{"stateDelta":{"a":1}},${content}}`)).toBe(
+    `{"actions":{"stateDelta":{"a":1}},${content}}`,
+  )
+  expect(briefly('{"type":"RUN_STARTED","threadId":"t"}')).toBe('{"threadId":"t"}')
+  expect(briefly('{"type":"RUN_STARTED"}')).toBe('{}')
+  expect(briefly('[DONE]')).toBe('[DONE]')
 })

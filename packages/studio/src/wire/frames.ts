@@ -110,6 +110,19 @@ export function sizeOf(frame: WireFrame): string {
       : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
+const repeated = [
+  '"(?:type|kind|invocationId|author|id)":"[^"]*"',
+  String.raw`"timestamp":[\d.]+`,
+  String.raw`"actions":\{(?:"\w+":\{\},?)*\}`,
+  String.raw`"longRunningToolIds":\[\]`,
+].join('|')
+const beginning = new RegExp(String.raw`^\{(?:(?:${repeated}),?)+`)
+
+/** The start of the data without its type, which the row already shows, and without what each frame of ADK repeats. */
+export function briefly(data: string): string {
+  return data.slice(0, 800).replace(beginning, '{').slice(0, 300)
+}
+
 export function pretty(data: string): string {
   try {
     return JSON.stringify(JSON.parse(data), null, 2)

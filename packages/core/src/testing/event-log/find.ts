@@ -174,7 +174,8 @@ function finding({ check, expect }: Kit): void {
     expect(await places(log, `${'x'.repeat(5000)} near`)).toEqual([])
     for (const limit of [0, -1, 0.5, 1e9, Number.NaN])
       expect((await log.find({ user: 'ann', text: 'near', limit })).found.length).toBe(1)
-    for (const cursor of ['', 'x', '[]', '[1,2,3,4,5]', '{"a":1}', 'null'])
+    const odd = ['[1.5,2,3,"s","tool"]', '[1e12,2,3,"s","tool"]', '[1,2,1e300,"s","tool"]', '[1,2,-3,"s","tool"]']
+    for (const cursor of ['', 'x', '[]', '[1,2,3,4,5]', '{"a":1}', 'null', ...odd])
       expect(await rejection(log.find({ user: 'ann', text: 'near', cursor }))).toBe('invalid')
     await log.close()
     expect(await rejection(log.find({ user: 'ann', text: 'near' }))).toBe('unavailable')

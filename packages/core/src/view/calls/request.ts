@@ -1,7 +1,7 @@
 import type { AdkContent, AdkPart } from '../../event/adk-event.ts'
 import type { ModelStarted } from '../../event/call-record.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
-import { isObject, type Json } from '../../json/json.ts'
+import { isObject, type Json, sameJson } from '../../json/json.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 import { type Calls, withCallsIndex } from './state.ts'
 
@@ -11,9 +11,30 @@ import { type Calls, withCallsIndex } from './state.ts'
  */
 export function sentContent(content: AdkContent): Json {
   const { role } = content
-  const parts = partsOf(content).map(withoutOwnId)
+  const all = partsOf(content)
+  const parts = all.some(hasOwnId) ? all.map(withoutOwnId) : all
   return (typeof role === 'string' ? { role, parts } : { parts }) as unknown as Json
 }
+
+/**
+ * Whether `sent` equals `sentContent(content)`, which is not made for it: before each model call all contents of a
+ * conversation are compared.
+ */
+export function isSentContent(sent: Json, content: AdkContent): boolean {
+  if (!isObject(sent) || !Array.isArray(sent.parts)) return false
+  for (const key in sent) if (key !== 'role' && key !== 'parts') return false
+  const { role } = content
+  if (sent.role !== (typeof role === 'string' ? role : undefined)) return false
+  const parts = partsOf(content)
+  if (parts.length !== sent.parts.length) return false
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i] as AdkPart
+    if (!sameJson(sent.parts[i], hasOwnId(part) ? withoutOwnId(part) : part)) return false
+  }
+  return true
+}
+
+const hasOwnId = (part: AdkPart): boolean => isOwn(callOf(part)?.id) || isOwn(responseOf(part)?.id)
 
 function withoutOwnId(part: AdkPart): AdkPart {
   const call = callOf(part)

@@ -72,11 +72,12 @@ function lint(step: Step): void {
     addProblem(step, 'before-start', `${subjectOf(event)} came before the run had started.`)
     step.run.early = true
   }
-  if ('node' in event && event.node !== undefined && event.kind !== 'node.started' && event.kind !== 'node.finished') {
-    lintInNode(step, event.node, event.kind)
-  }
+  if ('node' in event && event.node !== undefined && !ofItsOwn.has(event.kind)) lintInNode(step, event.node, event.kind)
   lintKind(step, event)
 }
+
+/** A change names the step of the run that was changed: there it may have ended, and here it may not begin again. */
+const ofItsOwn: ReadonlySet<string> = new Set(['node.started', 'node.finished', 'changed'])
 
 function lintKind(step: Step, event: RunEvent): void {
   switch (event.kind) {

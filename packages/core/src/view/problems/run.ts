@@ -142,7 +142,8 @@ function setNode(step: Step, node: NodeId, track: NodeTrack): void {
 export function lintSuperseded(step: Step, { messages, nodes }: Superseded): void {
   const count = messages.length
   const sentence = `A step was cut short and done again: ${count} ${count === 1 ? 'message' : 'messages'} no longer ${count === 1 ? 'counts' : 'count'}.`
-  addProblem(step, 'superseded', sentence)
+  // A run that goes on from a change has lost nothing where all that it reuses had ended.
+  if (count + nodes.length > 0) addProblem(step, 'superseded', sentence)
   let { messages: known, calls, nodes: tracks } = step.run
   let { pending } = step.session
   // What was answered last is restored first.

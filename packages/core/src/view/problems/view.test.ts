@@ -287,6 +287,20 @@ describe('the ends of runs', () => {
     ).toEqual([])
   })
 
+  test('SPEC 1.12: a change names a step of the run that was changed, whether that step has ended or is still to begin', () => {
+    const changed = (name: string): RunEvent => ({
+      kind: 'changed',
+      field: 'tool',
+      by: 'u',
+      of: { session: 's', run: 'r', seq: 3 },
+      node: name,
+      after: {},
+    })
+    const nothing: RunEvent = { kind: 'superseded', messages: [], nodes: [] }
+    const ended: RunEvent = { kind: 'node.finished', node: 'a@1', status: 'ok' }
+    expect(listed([started, node('a@1'), ended, nothing, changed('a@1'), changed('b@1'), done])).toEqual([])
+  })
+
   test('a run that failed or was stopped has a reason to leave things open', () => {
     const open = [started, node('n'), said('m', [call('1')]), delta('o', 'a')]
     expect(listed([...open, failed])).toEqual([])

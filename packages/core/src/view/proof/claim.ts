@@ -13,13 +13,22 @@ export interface Claim {
 const sentenceEnd = /[.!?]["')\]]{0,3}\s+(?![a-z])|\n+/g
 const properName = /\b[A-Z][a-zA-Z'’]{1,30}(?:\s(?:of|the|de|and)\s[A-Z][a-zA-Z'’]{1,30}|\s[A-Z][a-zA-Z'’]{1,30}){1,5}/g
 
+/** The number of a source in square brackets: `[2]`, `[^1]`, `[1, 3]`. It names a source and claims nothing. */
+function isReference(text: string, { text: written, start, end }: ClaimFigure): boolean {
+  return (
+    /^\d{1,3}$/.test(written) &&
+    /\[\^?(?:\d{1,3}\s?[,;–-]\s?){0,9}$/.test(text.slice(Math.max(0, start - 50), start)) &&
+    /^(?:\s?[,;–-]\s?\d{1,3}){0,9}\]/.test(text.slice(end, end + 50))
+  )
+}
+
 /**
  * The sentences of a paragraph. Text without a figure or a name is a claim too, with nothing to look up. `of` is what
  * numbers count where the text does not say it: the head of a table's column.
  */
 export function claimsIn(text: string, of?: string): readonly Claim[] {
   const claims: Claim[] = []
-  const figures = figuresIn(text, of)
+  const figures = figuresIn(text, of).filter((figure) => !isReference(text, figure))
   let start = 0
   /** The first figure that belongs to no claim yet: figures and sentences are both in order, so each is looked at once. */
   let next = 0

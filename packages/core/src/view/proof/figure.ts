@@ -1,4 +1,4 @@
-import { countedBeside, countedInTables, counting } from './counted.ts'
+import { countedBeside, countedInTables, counting, unitName } from './counted.ts'
 
 /** Something in a text that can be looked up in the log: a number, a date, a rule or a label. */
 export interface ClaimFigure {
@@ -18,17 +18,31 @@ export interface ClaimFigure {
 }
 
 const months = 'January February March April May June July August September October November December'.split(' ')
-const month = `(?:${months.map((name) => `${name.slice(0, 3)}(?:${name.slice(3)})?`).join('|')})\\.?`
+const month = `(?:Sept|${months.map((name) => `${name.slice(0, 3)}(?:${name.slice(3)})?`).join('|')})\\.?`
+const ordinal = '(?:st|nd|rd|th)?'
+/** The zeros that a word or a letter stands for. */
 const scales: Readonly<Record<string, number>> = {
-  k: 1e3,
-  K: 1e3,
-  thousand: 1e3,
-  M: 1e6,
-  million: 1e6,
-  B: 1e9,
-  bn: 1e9,
-  billion: 1e9,
+  k: 3,
+  K: 3,
+  thousand: 3,
+  M: 6,
+  million: 6,
+  B: 9,
+  bn: 9,
+  billion: 9,
 }
+/** Units that are written right behind a number, and by which a comma is known as a decimal one: `12,5 km`. */
+const units = String.raw`(?:km²|km2|km|mi|ft|ha|cm|mm|m²|m2|m|kg|mg|lbs?|g|ms|(?<!\d{4})s|min|h|[KMGT]B|[kMG]Wh?|[CF])`
+/** `1,234.5`; `1.234,5` and `1.234.567`; `1 234,5` with spaces that do not break; `1’234.5`; `12,5 %`; `1234.5`. */
+const digits = [
+  String.raw`\d{1,3}(?:,\d{3}){1,6}(?:\.\d{1,12})?(?!\d)`,
+  String.raw`\d{1,3}(?:\.\d{3}){2,6}(?:,\d{1,12})?(?![.,]?\d)`,
+  String.raw`\d{1,3}(?:\.\d{3}){1,6},\d{1,12}(?![.,]?\d)`,
+  String.raw`\d{1,3}(?:[\u00a0\u202f\u2009]\d{3}){1,6}(?:[.,]\d{1,12})?(?!\d)`,
+  String.raw`\d{1,3}(?:['’]\d{3}){1,6}(?:\.\d{1,12})?(?!\d)`,
+  String.raw`(?<!\d,[-−]?)\d{1,18},\d{1,2}(?=\s?(?:[%€]|${units}(?!\w)))`,
+  String.raw`\d{1,18}(?:\.\d{1,12})?`,
+].join('|')
 
 /**
  * One pass over the text, so that the time is linear in its length; every repetition is bounded. The order of the
@@ -37,11 +51,12 @@ const scales: Readonly<Record<string, number>> = {
 const pattern = new RegExp(
   [
     String.raw`(?<rule>\b\d{1,3}\s?(?:CFR|U\.?S\.?C\.?)\s?§{0,2}\s?\d{1,6}(?:\.\d{1,6})?[a-z]?(?:\([a-z0-9]{1,5}\)){0,6})`,
-    String.raw`(?<iso>\b\d{4}-\d{2}-\d{2}\b)`,
-    String.raw`(?<dmy>\b\d{1,2}\s${month}\s\d{4}\b)`,
-    String.raw`(?<mdy>\b${month}\s\d{1,2},?\s\d{4}\b)`,
+    String.raw`(?<iso>\b\d{4}-\d{2}-\d{2})(?:\b|T\d{2}:[\d:.]{2,16}(?:Z|[+-]\d{2}:?\d{2})?)`,
+    String.raw`(?<dmy>\b\d{1,2}${ordinal}\s(?:of\s)?${month},?\s\d{4}\b)`,
+    String.raw`(?<mdy>\b${month}\s\d{1,2}${ordinal},?\s\d{4}\b)`,
+    String.raw`(?<![\w.:,])(?<time>\d{1,2}:\d{2})(?::\d{2})?(?:\s?(?<half>[ap])\.?m\b)?(?![\w:])`,
     String.raw`(?<label>\b[A-Z][A-Za-z]{0,15}-\d{1,9}(?:\.\d{1,9})?\b|#\d{1,9}(?:\.\d{1,9})?\b)`,
-    String.raw`(?<money>[$€£]\s?)?(?<![\w.])(?<number>[-−]?\d{1,3}(?:,\d{3}){1,6}(?:\.\d{1,12})?|[-−]?\d{1,18}(?:\.\d{1,12})?)(?:(?<percent>\s?%|\s(?:percent|per cent)\b)|(?<letter>[kKMB]|bn)\b|\s(?<word>thousand|million|billion)\b)?(?!\w)`,
+    String.raw`(?<money>[$€£]\s?)?(?<![\w.])(?<number>[-−]?(?:${digits}))(?:(?<percent>\s?%|\s(?:percent|per cent|pct)\b)|(?<letter>[kKMB]|bn)\b|\s(?<word>thousand|million|billion)\b|(?<unit>${units})(?!\w))?(?!\w)`,
   ].join('|'),
   'g',
 )
@@ -53,11 +68,12 @@ export function figuresIn(text: string, of?: string): readonly ClaimFigure[] {
     const [written] = match
     const start = match.index
     const place = { text: written, start, end: start + written.length }
-    const { rule, iso, dmy, mdy, label, number } = match.groups ?? {}
+    const { rule, iso, dmy, mdy, time, half, label, number } = match.groups ?? {}
     if (rule !== undefined) found.push({ ...place, kind: 'rule', key: squeezed(rule) })
     else if (iso !== undefined) found.push({ ...place, kind: 'date', key: iso })
     else if (dmy !== undefined || mdy !== undefined)
       found.push({ ...place, kind: 'date', key: dateOf(dmy ?? mdy ?? '') })
+    else if (time !== undefined) found.push({ ...place, kind: 'label', key: timeOf(time, half) })
     else if (label !== undefined) found.push({ ...place, kind: 'label', key: label.toUpperCase() })
     else if (number !== undefined && !isMarker(text, place) && !isIdentifier(text, place, match.groups ?? {}))
       found.push(numberOf(text, place, match.groups ?? {}))
@@ -90,22 +106,40 @@ function isIdentifier(
   )
 }
 
+/** What follows the first number of `5–10 %`. */
+const percentRange = /^\s?[-–]\s?\d{1,9}(?:\.\d{1,9})?\s?%/
+
 function numberOf(
   text: string,
   place: Pick<ClaimFigure, 'text' | 'start' | 'end'>,
-  { number = '', percent, letter, word }: Readonly<Record<string, string | undefined>>,
+  { number = '', money, percent, letter, word, unit }: Readonly<Record<string, string | undefined>>,
 ): ClaimFigure {
-  const digits = number.replaceAll(',', '').replace('−', '-')
-  const times = scales[letter ?? word ?? ''] ?? 1
-  const value = Number(digits) * times
-  const decimals = digits.split('.')[1]?.length ?? 0
-  const figure = { ...place, value, step: times / 10 ** decimals }
-  if (percent !== undefined) return { ...figure, kind: 'percent', key: `${value}%` }
-  const of = countedBeside(
-    text.slice(Math.max(0, place.start - 32), place.start),
-    text.slice(place.end, place.end + 48),
-  )
+  const written = plainDigits(number)
+  const zeros = scales[letter ?? word ?? (money !== undefined && unit === 'm' ? 'M' : '')] ?? 0
+  // `1.1 * 1e6` is not the number that `1.1e6` is.
+  const value = Number(`${written}e${zeros}`)
+  const decimals = written.split('.')[1]?.length ?? 0
+  const figure = { ...place, value, step: 10 ** (zeros - decimals) }
+  const right = text.slice(place.end, place.end + 48)
+  if (percent !== undefined || percentRange.test(right)) return { ...figure, kind: 'percent', key: `${value}%` }
+  const of =
+    unit === undefined ? countedBeside(text.slice(Math.max(0, place.start - 48), place.start), right) : unitName(unit)
   return { ...figure, kind: 'number', key: String(value), ...(of === undefined ? {} : { of }) }
+}
+
+/** The digits as JavaScript writes them, whatever sign separates thousands and decimals. */
+function plainDigits(number: string): string {
+  const bare = number.replace('−', '-').replace(/['’\u00a0\u202f\u2009]/g, '')
+  if (/^-?\d{1,3}(?:,\d{3})+(?:\.|$)/.test(bare)) return bare.replaceAll(',', '')
+  const isDotted = /\.\d{3}(?:[.,]|$)/.test(bare) && /,|\..*\./.test(bare)
+  return (isDotted ? bare.replaceAll('.', '') : bare).replace(',', '.')
+}
+
+/** `2:05 pm` and `14:05` are the same. */
+function timeOf(time: string, half: string | undefined): string {
+  const [hours = '', minutes = ''] = time.split(':')
+  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
+  return `${hour}:${minutes}`
 }
 
 function dateOf(text: string): string {

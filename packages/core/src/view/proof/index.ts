@@ -133,9 +133,11 @@ function withResult(track: RunProof, { event, node }: AgentSaid, proof: string):
   return { ...track, agents: track.agents.set(name, true), results: track.results.set(key, proof) }
 }
 
+/** A graph's step has itself as its branch: nobody called it, so what it says is for the user. */
 function speaker({ event, node }: AgentSaid, track: RunProof): ProofSpeaker {
+  const { branch = '' } = event
   return {
-    toCaller: (event.branch ?? '') !== '' || (node !== undefined && track.answering.get(node) !== undefined),
+    toCaller: (branch !== '' && branch !== node) || (node !== undefined && track.answering.get(node) !== undefined),
     reasoning: reasoningOf(track.chains.get(speakerKey(event.author, event.branch))),
   }
 }
@@ -145,7 +147,7 @@ function responded(track: RunProof, key: string, seq: number, { id, name, respon
   const chain = track.chains.get(at)
   if (chain === undefined) return track
   const error = isObject(response) ? response.error : undefined
-  const failed = error !== undefined && error !== null && error !== ''
+  const failed = error !== undefined && error !== null && error !== false && error !== ''
   return { ...track, chains: track.chains.set(at, withResponse(chain, id, name, seq, failed)) }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
+import type { Json } from '../../json/json.ts'
 import { claimsIn } from './claim.ts'
 import { type Evidence, evidenceBefore } from './evidence.ts'
 import { figuresIn } from './figure.ts'
@@ -234,6 +235,30 @@ describe('evidence', () => {
       ['person', 'user', '7 days?'],
     ])
     expect(evidence[3]?.call).toBe('c1')
+  })
+  test('what a step of a graph wrote into the state is evidence, but no result: a model may have written it', () => {
+    const message = { type: 'ai', id: 'm9', content: '7 acres' }
+    const wrote = (value: Json, path = '/facts/0', node = 'gather@1/search@2'): RunEvent => ({
+      kind: 'state',
+      node,
+      patch: [{ op: 'add', path, value }],
+    })
+    const { node: _, ...byPerson } = wrote('9 acres') as Extract<RunEvent, { kind: 'state' }>
+    const graph = [
+      row(1, wrote('4,711 acres')),
+      row(2, wrote('lost', '/facts/1', 'b@1')),
+      row(3, { kind: 'superseded', messages: [], nodes: ['b@1'], facts: true }),
+      row(4, wrote(message, '/messages/1')),
+      row(5, wrote([message], '/messages')),
+      row(6, { kind: 'state', node: 'b@2', patch: [{ op: 'remove', path: '/facts/0' }] }),
+      row(7, byPerson),
+    ]
+    const { evidence } = evidenceBefore(graph, { run: 'r', seq: 9 })
+    expect(evidence.map(({ kind, name, value }) => [kind, name, value])).toEqual([
+      ['state', 'search', { 'facts/0': '4,711 acres' }],
+    ])
+    const [claim] = claimsIn('It burned 4,711 acres.')
+    expect(claim && claimSupport(claim, supportIn(evidence))).toBe('stated')
   })
   test('the answer of an agent that was called as a function is not the result of a function', () => {
     const called = [

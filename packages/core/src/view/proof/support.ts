@@ -1,8 +1,9 @@
 import { isObject } from '../../json/json.ts'
 import type { Claim } from './claim.ts'
-import { countedWords } from './counted.ts'
+import { isUnit } from './counted.ts'
 import type { Evidence } from './evidence.ts'
 import { type ClaimFigure, figuresIn } from './figure.ts'
+import { countsTheSame, type FigurePlace, unitBeside } from './same-count.ts'
 
 /** Where a figure of an answer is in the log. */
 export interface Support {
@@ -25,20 +26,17 @@ export interface SupportIndex {
   ofName(name: string): readonly Support[]
 }
 
-interface Place {
-  readonly evidence: Evidence
-  readonly path: string
+interface Place extends FigurePlace {
   readonly text: string
-  readonly figure: ClaimFigure
 }
 
-/** A small whole number is everywhere by chance: it counts only where it counts the same thing. */
-const chance = 100
 const mostPlaces = 20
 /** Values that are walked and characters of text that are read, in all. */
 const mostValues = 200_000
 const mostText = 16 * 2 ** 20
-const order = ['tool', 'data', 'specialist', 'agent', 'person'] as const
+/** Values may be texts with JSON in them, which nothing else bounds. */
+const deepest = 256
+const order = ['tool', 'data', 'specialist', 'state', 'agent', 'person'] as const
 const hows = ['exact', 'same', 'rounded'] as const
 
 /** Reads all evidence once; a look-up then costs what it finds. */
@@ -54,6 +52,7 @@ export function supportIn(evidence: readonly Evidence[]): SupportIndex {
 export function* supportSteps(evidence: readonly Evidence[]): Generator<undefined, SupportIndex, void> {
   const places = new Map<string, Place[]>()
   const numbers: Place[] = []
+  const dates: Place[] = []
   const texts: { readonly evidence: Evidence; readonly path: string; readonly text: string }[] = []
   let values = 0
   let length = 0
@@ -63,20 +62,32 @@ export function* supportSteps(evidence: readonly Evidence[]): Generator<undefine
     if (known === undefined) places.set(key, [place])
     else known.push(place)
     if (value !== undefined) numbers.push(place)
+    if (place.figure.kind === 'date') dates.push(place)
   }
-  const walk = (one: Evidence, value: unknown, path: string): void => {
-    if (values++ > mostValues || length > mostText) return
+  const figuresOf = (one: Evidence, text: string, path: string): void => {
+    for (const figure of figuresIn(text)) add({ evidence: one, path, text, figure })
+  }
+  const walk = (one: Evidence, value: unknown, path: string, depth = 0, unit?: string): void => {
+    if (values++ > mostValues || length > mostText || depth > deepest) return
     if (typeof value === 'string') {
       length += value.length
       texts.push({ evidence: one, path, text: value })
-      for (const figure of figuresIn(value)) add({ evidence: one, path, text: value, figure })
+      const read = one.kind === 'tool' || one.kind === 'data' ? jsonIn(value) : undefined
+      if (read === undefined) figuresOf(one, value, path)
+      else walk(one, read, path, depth + 1)
     } else if (typeof value === 'number' && Number.isFinite(value)) {
       const text = String(value)
-      const figure: ClaimFigure = { kind: 'number', text, start: 0, end: text.length, key: text, value, step: 0 }
-      add({ evidence: one, path, text, figure })
-    } else if (Array.isArray(value)) for (const [i, each] of value.entries()) walk(one, each, `${path}[${i}]`)
-    else if (isObject(value))
-      for (const [key, each] of Object.entries(value)) walk(one, each, path === '' ? key : `${path}.${key}`)
+      const figure = { kind: 'number', text, start: 0, end: text.length, key: text, value, step: 0 } as const
+      add({ evidence: one, path, text, figure: unit === undefined ? figure : { ...figure, of: unit } })
+    } else if (Array.isArray(value))
+      for (const [i, each] of value.entries()) walk(one, each, `${path}[${i}]`, depth + 1)
+    else if (isObject(value)) {
+      for (const [key, each] of Object.entries(value)) {
+        // Years and labels may be keys: `{ "2022": { … } }`.
+        if (/^\d{4}|-\d/.test(key)) figuresOf(one, key, path)
+        walk(one, each, path === '' ? key : `${path}.${key}`, depth + 1, unitBeside(value, key))
+      }
+    }
   }
   const sorted = evidence.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || b.seq - a.seq)
   for (const one of sorted) {
@@ -89,6 +100,9 @@ export function* supportSteps(evidence: readonly Evidence[]): Generator<undefine
       const found = new Ranked(figure)
       for (const place of places.get(figure.key) ?? []) {
         if (place.evidence.seq < before) found.add(place, place.figure.text === figure.text ? 'exact' : 'same')
+      }
+      for (const place of isYear(figure) ? dates : []) {
+        if (place.evidence.seq < before && place.figure.key.startsWith(`${figure.text}-`)) found.add(place, 'same')
       }
       for (const place of sharesOf(figure).flatMap((key) => places.get(key) ?? [])) {
         if (place.evidence.seq < before) found.add(place, 'same')
@@ -153,12 +167,20 @@ class Ranked {
   }
 }
 
-function countsTheSame({ evidence, figure, path }: Place, wanted: ClaimFigure): boolean {
-  const { kind, value = chance, of, text } = wanted
-  if (kind !== 'number' || !Number.isInteger(value) || Math.abs(value) >= chance || /[^\d]/.test(text)) return true
-  if (of === undefined) return false
-  if (figure.of !== undefined) return figure.of === of
-  return countedWords(path, evidence.name).includes(of)
+/** `in 2022` is held by a date of that year; `2,022 acres` is not. */
+function isYear({ kind, text, of }: ClaimFigure): boolean {
+  return kind === 'number' && /^(?:19|20)\d\d$/.test(text) && (of === undefined || !isUnit(of))
+}
+
+/** What a tool returned as a text may be JSON, as the results of MCP servers mostly are. */
+function jsonIn(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** A percentage may be a share or a plain number in a result: 42% is 0.42 or 42. */

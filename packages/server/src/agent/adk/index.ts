@@ -19,6 +19,7 @@ export const adkEngine: FileEngine = {
     },
   },
   recognises: (value) => isProgram(value) || (isObject(value) && isProgram(value.rootAgent)),
+  holds: isApp,
   factories: false,
   remedy: 'it must be an agent or a workflow of @google/adk, such as new LlmAgent({ … })',
   open(name, { exported, exports, description, examples, resumable }, models) {
@@ -35,6 +36,11 @@ export const adkEngine: FileEngine = {
 function isProgram(value: unknown): boolean {
   if (!isObject(value) || typeof value.name !== 'string') return false
   return typeof value.runAsync === 'function' || typeof value.run === 'function'
+}
+
+/** An App always has a list of plugins, which may be empty. */
+function isApp(value: unknown): boolean {
+  return isObject(value) && !isProgram(value) && isProgram(value.rootAgent) && Array.isArray(value.plugins)
 }
 
 /** Loads what silences ADK's logger, before the agent's file can make it print. */

@@ -155,7 +155,8 @@ export class LiveRun implements AdkRun {
       this.#told.add(event.id)
     }
     if (event.kind === 'node.finished') this.endCall(event.node, event.error)
-    this.calls.note(event)
+    // `jsonEvent` has copied it.
+    this.calls.note(event, false)
     this.#emitted += 1
     this.#out.push(event)
   }

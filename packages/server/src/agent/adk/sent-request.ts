@@ -1,12 +1,12 @@
 import type { LlmRequest } from '@google/adk'
-import { type AdkContent, type Json, type JsonObject, sentContent } from '@millrace/core'
+import type { AdkContent, Json, JsonObject } from '@millrace/core'
 import type { RequestWords } from '../request-writer.ts'
 
 /** What a model is told by this request. */
 export function wordsOf({ contents, config }: LlmRequest): RequestWords {
   const { systemInstruction, tools } = config ?? {}
   return {
-    contents: contents.map((content) => sentContent(content as unknown as AdkContent)),
+    contents: contents as unknown as readonly AdkContent[],
     ...(systemInstruction === undefined ? {} : { system: systemInstruction as unknown as Json }),
     ...(tools === undefined || tools.length === 0 ? {} : { tools: tools as unknown as Json }),
   }

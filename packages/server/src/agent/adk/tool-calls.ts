@@ -2,7 +2,7 @@ import { type BaseTool, Context, isAgentTool, isFunctionTool, isLlmAgent, type L
 import { defined, isObject, type JsonObject } from '@millrace/core'
 import { thrownAt } from '../author-place.ts'
 import { messageOf } from '../problem.ts'
-import { argsProblem, toolError, toolResult } from '../tool-result.ts'
+import { argsProblem, isFailedResult, toolError, toolResult } from '../tool-result.ts'
 import { type AdkRun, scopeOf } from './scope.ts'
 import { consult } from './specialist.ts'
 import { watchTool } from './tool-throw.ts'
@@ -108,7 +108,7 @@ async function recorded(
   const result = await execute(run, tool, call, context)
   if (result !== undefined && call.id !== undefined && !run.signal.aborted) {
     const node = scopeOf(context.invocationContext)?.node
-    run.emit(run.calls.tool(call.id, tool.name, since, result.error !== undefined, node))
+    run.emit(run.calls.tool(call.id, tool.name, since, isFailedResult(result), node))
   }
   return result
 }

@@ -1,14 +1,23 @@
-import { type Changed, isObject, type Json, type JsonObject, MillraceError, type Recorded } from '@millrace/core'
+import {
+  type Changed,
+  isObject,
+  type Json,
+  type JsonObject,
+  MillraceError,
+  nodePath,
+  type Recorded,
+  type RunInput,
+} from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { messageParts } from '../langchain-message.ts'
 import { isCheckpoint, ownCheckpoint } from './checkpoint.ts'
 import { pastMessages } from './checkpoint-rebuild.ts'
-import { channelsOf, controlIn, replacing } from './graph-input.ts'
+import { channelsOf, controlIn, openAnswers, replacing } from './graph-input.ts'
 import type { CompiledGraph, Snapshot } from './langgraph-agent.ts'
 
 /** What a person changed in the state of a graph that goes on from a checkpoint. */
 export interface ChangedState {
-  /** For a graph that begins at its start: what its input has besides. */
+  /** For a graph that begins at its start, or goes on with an answer: what its input has besides. */
   readonly values: Readonly<Record<string, unknown>>
   /** For a graph that goes on with other tasks as they are: its input. */
   readonly input?: unknown
@@ -25,6 +34,7 @@ const unchanged: ChangedState = { values: {}, applied: false }
 export async function changedState(
   graph: CompiledGraph,
   config: object,
+  input: RunInput,
   context: RunContext,
   before: Snapshot,
 ): Promise<ChangedState> {
@@ -32,8 +42,11 @@ export async function changedState(
   if (changed === undefined) return unchanged
   const values =
     changed.field === 'tool' ? await changedResult(changed, before) : await changedKeys(graph, context, changed)
-  if (ownCheckpoint(context)?.run !== context.run) return { values, applied: false }
-  if ((before.tasks ?? []).length <= 1 && graph.updateState !== undefined) {
+  // The answer of the run is still to be given: the change comes with it, because a checkpoint of its own has no questions.
+  if (ownCheckpoint(context)?.run !== context.run || openAnswers(input, before).length > 0)
+    return { values, applied: false }
+  const isLast = (before.tasks ?? []).length <= 1 && (await knowsLast(graph, config, context))
+  if (isLast && graph.updateState !== undefined) {
     try {
       await graph.updateState(config, values)
       return { values: {}, applied: true }
@@ -55,6 +68,26 @@ function openChange({ history, run, resumed }: RunContext): Changed | undefined 
 
 function isOfState({ event }: Recorded): boolean {
   return event.kind === 'changed' && (event.field === 'state' || event.field === 'tool')
+}
+
+/**
+ * Whether LangGraph takes the node that ran last for the one that wrote the change. It goes by the channels that each node
+ * has seen, and a node that was started by `Send` has seen none: then it takes the node before, and all that this one had
+ * sent would run again.
+ */
+async function knowsLast(graph: CompiledGraph, config: object, { history, run }: RunContext): Promise<boolean> {
+  const ended = history.findLast(
+    (row) => row.run === run && row.event.kind === 'node.finished' && !nodePath(row.event.node).includes('/'),
+  )?.event
+  const { checkpointer, nodes } = graph
+  if (ended?.kind !== 'node.finished' || !isObject(checkpointer) || typeof checkpointer.getTuple !== 'function')
+    return true
+  const tuple: unknown = await checkpointer.getTuple(config)
+  const versions = isObject(tuple) && isObject(tuple.checkpoint) ? tuple.checkpoint.channel_versions : undefined
+  const node: unknown = isObject(nodes) ? nodes[nodePath(ended.node)] : undefined
+  const triggers = isObject(node) && Array.isArray(node.triggers) ? (node.triggers as readonly unknown[]) : []
+  if (!isObject(versions) || triggers.length === 0) return true
+  return triggers.some((channel) => Object.hasOwn(versions, String(channel)))
 }
 
 /** LangGraph's own error, by name: a graph may bring its own copy of the library. */

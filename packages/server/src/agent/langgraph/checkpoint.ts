@@ -1,6 +1,7 @@
 import { isObject, MillraceError, type NodeId, type RunEvent } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { sizeText } from '../tool-result.ts'
+import { type Checkpoints, type DeltaStep, deltaSteps, type Writes } from './delta-history.ts'
 import { beginInnerGraph } from './inner-memory.ts'
 import type { CompiledGraph } from './langgraph-agent.ts'
 
@@ -23,9 +24,8 @@ const maxCheckpoint = 4_000_000
 /** What LangGraph's MemorySaver stores: per thread and namespace, serialised checkpoints and writes. */
 interface Saver {
   storage: Record<string, Record<string, Checkpoints>>
-  writes: Record<string, Record<string, readonly [string, string, Uint8Array]>>
+  writes: Record<string, Writes>
 }
-type Checkpoints = Record<string, readonly [Uint8Array, Uint8Array, string | undefined]>
 
 /** How far the log is: the graph may be ahead of it. */
 export interface LogProgress {
@@ -117,8 +117,9 @@ export async function seedCheckpoint(graph: CompiledGraph, context: RunContext):
 }
 
 /**
- * The newest checkpoint of each namespace and its pending writes: all that continuing the graph needs. Where the
- * graph is ahead of the log, it is the newest checkpoint before the tasks that the log has as open.
+ * The newest checkpoint of each namespace and its pending writes: all that continuing the graph needs, with the steps of
+ * its delta channels. Where the graph is ahead of the log, it is the newest checkpoint before the tasks that the log has
+ * as open.
  */
 export function checkpointEvent(
   { saver, loaded }: SeededSaver,
@@ -135,23 +136,18 @@ export function checkpointEvent(
     const stored = newest === undefined ? undefined : checkpoints[newest]
     if (newest === undefined || stored === undefined) return []
     const [checkpoint, metadata, parent] = stored
-    const key = JSON.stringify([thread, namespace, newest])
+    const writesOf = (id: string): Writes => saver.writes[JSON.stringify([thread, namespace, id])] ?? {}
     const unended = new Set(inside.map(({ task }) => taskIdOf(task)))
-    const writes = Object.entries(saver.writes[key] ?? {})
-      .filter(([, [task, channel]]) => questionChannels.has(channel) || (done?.has(task) ?? !unended.has(task)))
-      .map(([slot, [task, channel, value]]) => [slot, task, channel, base64(value)])
-    return [
-      {
-        namespace,
-        id: newest,
-        checkpoint: base64(checkpoint),
-        metadata: base64(metadata),
-        parent: parent ?? null,
-        writes,
-      },
-    ]
+    const writes = Object.entries(writesOf(newest)).filter(
+      ([, [task, channel]]) => questionChannels.has(channel) || (done?.has(task) ?? !unended.has(task)),
+    )
+    const steps = deltaSteps(checkpoints, newest, writesOf).map((step) => inLog(step))
+    const kept = inLog({ id: newest, checkpoint, metadata, parent, writes: Object.fromEntries(writes) })
+    return [{ namespace, ...kept, ...(steps.length === 0 ? {} : { steps }) }]
   })
-  const length = spaces.reduce((sum, space) => sum + space.checkpoint.length, 0)
+  const length = spaces
+    .flatMap((space) => [space, ...(space.steps ?? [])])
+    .reduce((sum, { checkpoint }) => sum + checkpoint.length, 0)
   if (length > maxCheckpoint) {
     const problem = `the graph's state is ${sizeText(length)} as a checkpoint; the limit is ${sizeText(maxCheckpoint)}`
     throw new MillraceError('limit', `${problem}. Keep less in it: trim messages, save what is large as artifacts.`)
@@ -159,6 +155,17 @@ export function checkpointEvent(
   const unsaved = unsavedInside(inner, new Set(Object.keys(saver.storage[thread] ?? {})))
   const data = { form, spaces, ...(unsaved.length === 0 ? {} : { unsaved }) }
   return { kind: 'log', level: 'debug', message: checkpointMessage, data }
+}
+
+/** A checkpoint as the log has it. */
+function inLog({ id, checkpoint, metadata, parent, writes }: DeltaStep) {
+  return {
+    id,
+    checkpoint: base64(checkpoint),
+    metadata: base64(metadata),
+    parent: parent ?? null,
+    writes: Object.entries(writes).map(([slot, [task, channel, value]]) => [slot, task, channel, base64(value)]),
+  }
 }
 
 /** The channels of what a task asked and was answered before it has ended. */
@@ -216,23 +223,36 @@ type Read = (bytes: Uint8Array) => unknown
 function load(saver: Saver, thread: string, data: unknown, read: Read): void {
   const spaces = isObject(data) && data.form === form && Array.isArray(data.spaces) ? (data.spaces as unknown[]) : []
   for (const space of spaces) {
-    if (!isObject(space)) continue
-    const { namespace, id, checkpoint, metadata, parent, writes } = space
-    if (!isName(namespace) || !isName(id) || id === '') continue
-    if (typeof checkpoint !== 'string' || typeof metadata !== 'string') continue
-    if (!isCheckpointData(readable(read, checkpoint)) || !isObject(readable(read, metadata))) continue
-    const from = isName(parent) && parent !== '' ? parent : undefined
+    if (!isObject(space) || !isName(space.namespace)) continue
+    const { namespace, steps } = space
+    const newest = stepIn(space, read)
+    if (newest === undefined) continue
+    const before = (Array.isArray(steps) ? (steps as unknown[]) : []).flatMap((step) => stepIn(step, read) ?? [])
     saver.storage[thread] ??= Object.create(null) as Saver['storage'][string]
-    saver.storage[thread][namespace] = { [id]: [bytes(checkpoint), bytes(metadata), from] }
-    const listed = Array.isArray(writes) ? (writes as unknown[]) : []
-    saver.writes[JSON.stringify([thread, namespace, id])] = Object.fromEntries(
-      listed.flatMap((write) => {
-        if (!Array.isArray(write) || write.length !== 4 || !write.every(isName)) return []
-        const [slot, task, channel, value] = write as [string, string, string, string]
-        return readable(read, value) === unreadable ? [] : [[slot, [task, channel, bytes(value)] as const]]
-      }),
-    )
+    const stored: Checkpoints = {}
+    for (const { id, checkpoint, metadata, parent, writes } of [...before, newest]) {
+      stored[id] = [checkpoint, metadata, parent]
+      saver.writes[JSON.stringify([thread, namespace, id])] = writes
+    }
+    saver.storage[thread][namespace] = stored
   }
+}
+
+function stepIn(data: unknown, read: Read): DeltaStep | undefined {
+  if (!isObject(data)) return undefined
+  const { id, checkpoint, metadata, parent, writes } = data
+  if (!isName(id) || id === '') return undefined
+  if (typeof checkpoint !== 'string' || typeof metadata !== 'string') return undefined
+  if (!isCheckpointData(readable(read, checkpoint)) || !isObject(readable(read, metadata))) return undefined
+  const from = isName(parent) && parent !== '' ? parent : undefined
+  const listed = Array.isArray(writes) ? (writes as unknown[]) : []
+  const kept = listed.flatMap((write) => {
+    if (!Array.isArray(write) || write.length !== 4 || !write.every(isName)) return []
+    const [slot, task, channel, value] = write as [string, string, string, string]
+    return readable(read, value) === unreadable ? [] : [[slot, [task, channel, bytes(value)] as const] as const]
+  })
+  const own = { checkpoint: bytes(checkpoint), metadata: bytes(metadata) }
+  return { id, ...own, parent: from, writes: Object.fromEntries(kept) }
 }
 
 /** LangGraph uses these names as keys of plain objects, where some names must not occur. */

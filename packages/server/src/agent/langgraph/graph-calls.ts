@@ -22,6 +22,8 @@ export class GraphCalls {
   readonly #prompt: GraphPrompt
   readonly #parameters = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #open = new Map<string, { readonly call: OpenModelCall; readonly node: NodeId }>()
+  /** Why models stopped, where their message does not say it. */
+  readonly #reasons = new Map<string, string>()
   readonly #tools = new Map<string, RunningTool>()
   /** The call of a model that a tool runs for, by the LangChain run of the tool. */
   readonly #called = new Map<string, string>()
@@ -48,6 +50,10 @@ export class GraphCalls {
       if (isObject(metadata)) this.#prompt.begin(run, metadata.langgraph_node)
       const given = isObject(more) ? more.invocation_params : undefined
       if (isObject(given)) this.#parameters.set(run, given)
+    },
+    handleLLMEnd: (output: unknown, run: string): void => {
+      const reason = finishReasonIn(output)
+      if (reason !== undefined) this.#reasons.set(run, reason)
     },
     handleToolStart: (
       _tool: unknown,
@@ -97,12 +103,14 @@ export class GraphCalls {
   /** `message` is the one that the log has of the answer. */
   *modelEnded({ run_id, data, metadata }: StreamEvent, message: string | undefined): Generator<RunEvent> {
     const open = this.#open.get(run_id)
+    const reason = this.#reasons.get(run_id)
+    this.#reasons.delete(run_id)
     if (open === undefined) return
     this.#open.delete(run_id)
     this.#prompt.check(run_id)
     open.call.heard()
     const output = data?.output
-    const { usage, finishReason } = langChainCall(output, metadata)
+    const { usage, finishReason = reason } = langChainCall(output, metadata)
     const { parts } = messageParts(output)
     open.call.answered(message, {
       usage: usageOf(usage),
@@ -138,6 +146,15 @@ export class GraphCalls {
     this.#tools.delete(run_id)
     yield this.#recorder.tool(tool.call, name, tool.since, failed, node === '' ? undefined : node)
   }
+}
+
+/** Of a streamed answer, LangChain tells only handlers why it ended. */
+function finishReasonIn(output: unknown): string | undefined {
+  const generations: unknown = isObject(output) ? output.generations : undefined
+  const [first] = Array.isArray(generations) ? (generations.flat() as readonly unknown[]) : []
+  const info = isObject(first) ? first.generationInfo : undefined
+  const reason = isObject(info) ? (info.finish_reason ?? info.stop_reason ?? info.finishReason) : undefined
+  return typeof reason === 'string' ? reason : undefined
 }
 
 function changedWords(changed: ChangedPrompt | undefined): Partial<RequestWords> {

@@ -4,7 +4,7 @@ import { thrownAt } from '../author-place.ts'
 import { type LangChainCall, langChainCall } from '../langchain-call.ts'
 import { messageParts, type ToolAnswer, toolAnswer } from '../langchain-message.ts'
 import { messageOf } from '../problem.ts'
-import { resultTooLarge } from '../tool-result.ts'
+import { isFailedResult, resultTooLarge } from '../tool-result.ts'
 import { customRecord, pushedEvent } from './custom-stream.ts'
 import { errorText } from './error-text.ts'
 import type { GraphCalls } from './graph-calls.ts'
@@ -306,7 +306,7 @@ export class EventMapper {
     const { length } = JSON.stringify(answer.response)
     if (length > maxToolResult) throw new MillraceError('limit', resultTooLarge(event.name, length, maxToolResult))
     const node = this.nodes.of(event)
-    yield* this.calls.toolEnded(event, answer.response.error !== undefined, node)
+    yield* this.calls.toolEnded(event, isFailedResult(answer.response), node)
     const given = this.#answers.ended(event.run_id, node, event.name, answer, (id) => this.#calls.has(id))
     if (given !== undefined) yield* this.#told([given])
   }

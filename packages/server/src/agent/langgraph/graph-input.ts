@@ -27,14 +27,14 @@ export async function graphInput(
   before: Snapshot,
   fromLog: boolean,
   rebuilt: Readonly<Record<string, unknown>> = {},
+  changed: Readonly<Record<string, unknown>> = {},
 ): Promise<unknown> {
   const answers = answersIn(input)
   refuseControls([input.state, answers.map(({ payload }) => payload)])
-  const edits = await editedKeys(graph, context, before)
+  const edits = { ...(await editedKeys(graph, context, before)), ...changed }
   const hasEdits = Object.keys(edits).length > 0
   if (answers.length > 0) {
-    const open = new Set(openQuestions(before).map(({ asked }) => asked.id))
-    const known = answers.filter(({ interrupt }) => open.has(graphIdOf(interrupt)))
+    const known = openAnswers(input, before)
     if (known.length > 0) {
       const { Command } = await import('@langchain/langgraph')
       const resume = known.map(({ interrupt, payload, status }) => [
@@ -84,6 +84,12 @@ export function answersIn({ resume = [], messages }: RunInput): readonly ResumeA
       return [{ interrupt: id, status: 'resolved', payload }]
     })
   return [...resume, ...responses]
+}
+
+/** The answers to questions that the graph has open. */
+export function openAnswers(input: RunInput, before: Snapshot): readonly ResumeAnswer[] {
+  const open = new Set(openQuestions(before).map(({ asked }) => asked.id))
+  return answersIn(input).filter(({ interrupt }) => open.has(graphIdOf(interrupt)))
 }
 
 /** Whether a message is more than answers to questions. The result of a client's tool (role `tool`) is a message. */
@@ -218,7 +224,7 @@ export function controlIn(value: unknown): string | undefined {
 }
 
 function hasReducer(channel: unknown): boolean {
-  return kindOf(channel) === 'BinaryOperatorAggregate'
+  return kindOf(channel) === 'BinaryOperatorAggregate' || kindOf(channel) === 'DeltaChannel'
 }
 
 async function messagesOf({ messages }: RunInput): Promise<readonly unknown[]> {

@@ -54,11 +54,12 @@ export async function* runGraph(
   // A checkpoint from an import can make even the first read throw; it must be forgotten then, too.
   try {
     const found = await stateOf(graph, config)
-    const change = await changedState(graph, config, context, found)
+    const change = await changedState(graph, config, input, context, found)
     const before = change.applied ? await stateOf(graph, config) : found
     const rebuilt = saver === undefined ? { values: {}, notes: [] } : await rebuiltState(graph, context)
     const values = { ...rebuilt.values, ...change.values }
-    const next = change.input ?? (await graphInput(graph, input, context, before, saver !== undefined, values))
+    const next =
+      change.input ?? (await graphInput(graph, input, context, before, saver !== undefined, values, change.values))
     yield* rebuilt.notes
     if (saver?.replaced === true && !context.history.some(({ event }) => isNote(event))) yield replacedSaver
     if (own !== undefined) yield* [...ownSaverNote(own.saver, context), ...lostThread(before, own.saver, context)]

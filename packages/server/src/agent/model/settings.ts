@@ -44,8 +44,16 @@ export function modelSettings(env: Readonly<Record<string, string | undefined>>)
 /** What must not be in a record of a model call. */
 export function secretsOf(settings: ModelSettings): readonly string[] {
   const { googleApiKey, anthropicApiKey, openaiApiKey, secrets = [] } = settings
-  return [...new Set([googleApiKey, anthropicApiKey, openaiApiKey, ...secrets].filter((key) => key !== undefined))]
+  const known = secretLists.get(settings)
+  if (known !== undefined) return known
+  const all = [googleApiKey, anthropicApiKey, openaiApiKey, ...secrets].filter((key) => key !== undefined)
+  const list = [...new Set(all)]
+  secretLists.set(settings, list)
+  return list
 }
+
+/** One list for all runs of an agent: what is cleaned of these secrets is remembered with their list. */
+const secretLists = new WeakMap<ModelSettings, readonly string[]>()
 
 type Provider = 'gemini' | 'anthropic' | 'openai'
 
