@@ -1,9 +1,10 @@
 import type { Recorded } from '@millrace/core'
 import { expect, test } from 'vitest'
 import { type CompiledGraph, graphAgent } from '../../packages/server/src/agent/langgraph/langgraph-agent.ts'
+import { full } from '../kit/full.ts'
 import { foldState } from './adk/compare.ts'
 import { plainState } from './kit/bare-graph.ts'
-import { cutEverywhere, sameAccount, wrongCuts } from './kit/cut.ts'
+import { cutEverywhere, cutTwice, sameAccount, wrongCuts } from './kit/cut.ts'
 import { shelved } from './kit/shelf-saver.ts'
 import { spoken } from './kit/spoken.ts'
 import { turns } from './langgraph/turns.ts'
@@ -33,3 +34,10 @@ test.each(cases)(
     expect(await wrongCuts(cuts, sameAccount(account))).toEqual({})
   },
 )
+
+test('a node that is answered from a cache and is cut a second time leaves nothing out', async () => {
+  const { graph } = (await import('./langgraph/cached/agent.ts')) as unknown as { graph: CompiledGraph }
+  const agent = graphAgent('cached', async () => ({ graph, resumable: true }))
+  const cuts = cutTwice(agent, turns.cached ?? [], full ? 1 : 3)
+  expect(await wrongCuts(cuts, sameAccount(account))).toEqual({})
+})

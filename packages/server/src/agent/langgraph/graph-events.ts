@@ -106,9 +106,10 @@ export class EventMapper {
     known: Iterable<string>,
     chain: RunChain,
     calls: GraphCalls,
+    firstStep?: number,
   ) {
     this.calls = calls
-    this.nodes = new GraphNodes(graph, chain)
+    this.nodes = new GraphNodes(graph, chain, firstStep)
     this.#state = state
     this.#spoken = new Set(known)
     this.#context = context

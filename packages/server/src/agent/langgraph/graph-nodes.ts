@@ -30,8 +30,12 @@ export class GraphNodes {
   /** The step of phase 0 of the earlier nodes inside each node: known once a first node goes on there. */
   readonly #steps = new Map<NodeId, number>()
 
-  constructor(graph: AgentGraph, chain: Pick<RunChain, 'executions' | 'nodes'>) {
+  /** The step in which LangGraph carries out the first nodes of this run. */
+  readonly #first: number
+
+  constructor(graph: AgentGraph, chain: Pick<RunChain, 'executions' | 'nodes'>, first = 1) {
     this.#graph = graph
+    this.#first = first
     this.#executions = new Map(chain.executions)
     this.#earlier = chain.nodes
   }
@@ -45,7 +49,7 @@ export class GraphNodes {
 
   /** The start of a node that LangGraph does not report, because it took its answer from a cache. */
   unseen(run: string, name: string): StreamEvent {
-    const step = Math.max(0, ...this.#finished.map((done) => done.step)) + 1
+    const step = Math.max(this.#first - 1, ...this.#finished.map((done) => done.step)) + 1
     return { event: 'on_chain_start', name, run_id: run, metadata: { langgraph_step: step } }
   }
 

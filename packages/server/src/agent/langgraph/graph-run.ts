@@ -68,7 +68,7 @@ export async function* runGraph(
     const state = new GraphState(context.state, before.values, untrackedChannels(graph))
     const known = [...messageIds(before), ...messageIds({ values: rebuilt.values })]
     const chain = runChain(context, goesOn(next))
-    const mapper = new EventMapper(describeGraph(graph), context, state, known, chain, calls)
+    const mapper = new EventMapper(describeGraph(graph), context, state, known, chain, calls, firstStep(before, next))
     const streamed = standsAtBreakpoint(graph, before, input, context) ? noEvents() : eventsOf(graph, next, config)
     const events = own === undefined ? streamed : own.saver.during(streamed)
     try {
@@ -96,6 +96,11 @@ export async function* runGraph(
     own?.end()
     saver?.forget(context.session)
   }
+}
+
+/** The step of the first nodes: LangGraph counts on from the last checkpoint, and takes two more steps for an input. */
+function firstStep({ metadata: { step = -2 } = {} }: Snapshot, input: unknown): number {
+  return step + (goesOn(input) ? 1 : 3)
 }
 
 /** The questions that the graph stopped with. The nodes that asked them wait for the answers. */

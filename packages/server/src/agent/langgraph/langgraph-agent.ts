@@ -39,6 +39,7 @@ export interface Snapshot {
   readonly next?: readonly string[]
   readonly config?: { readonly configurable?: Readonly<Record<string, unknown>> }
   readonly tasks?: readonly GraphTask[]
+  readonly metadata?: { readonly step?: number } | undefined
 }
 interface GraphTask {
   readonly id?: string
