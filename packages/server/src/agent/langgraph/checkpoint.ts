@@ -1,7 +1,7 @@
 import { isObject, MillraceError, type NodeId, type RunEvent } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { sizeText } from '../tool-result.ts'
-import { type Checkpoints, type DeltaStep, deltaSteps, type Writes } from './delta-history.ts'
+import { type DeltaStep, deltaSteps, type StoredCheckpoints, type Writes } from './delta-history.ts'
 import { beginInnerGraph } from './inner-memory.ts'
 import type { CompiledGraph } from './langgraph-agent.ts'
 
@@ -23,7 +23,7 @@ const maxCheckpoint = 4_000_000
 
 /** What LangGraph's MemorySaver stores: per thread and namespace, serialised checkpoints and writes. */
 interface Saver {
-  storage: Record<string, Record<string, Checkpoints>>
+  storage: Record<string, Record<string, StoredCheckpoints>>
   writes: Record<string, Writes>
 }
 
@@ -229,7 +229,7 @@ function load(saver: Saver, thread: string, data: unknown, read: Read): void {
     if (newest === undefined) continue
     const before = (Array.isArray(steps) ? (steps as unknown[]) : []).flatMap((step) => stepIn(step, read) ?? [])
     saver.storage[thread] ??= Object.create(null) as Saver['storage'][string]
-    const stored: Checkpoints = {}
+    const stored: StoredCheckpoints = {}
     for (const { id, checkpoint, metadata, parent, writes } of [...before, newest]) {
       stored[id] = [checkpoint, metadata, parent]
       saver.writes[JSON.stringify([thread, namespace, id])] = writes

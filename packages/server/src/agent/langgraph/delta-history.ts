@@ -1,7 +1,7 @@
 import { isObject } from '@millrace/core'
 
 /** What LangGraph's MemorySaver stores of one namespace: by the checkpoint's id, the checkpoint, its metadata, its parent. */
-export type Checkpoints = Record<string, readonly [Uint8Array, Uint8Array, string | undefined]>
+export type StoredCheckpoints = Record<string, readonly [Uint8Array, Uint8Array, string | undefined]>
 
 /** The pending writes of one checkpoint: by slot, the task, the channel and the value. */
 export type Writes = Record<string, readonly [task: string, channel: string, value: Uint8Array]>
@@ -20,7 +20,7 @@ export interface DeltaStep {
  * of the writes since the last that has it, so the newest checkpoint alone would have lost the value.
  */
 export function deltaSteps(
-  checkpoints: Checkpoints,
+  checkpoints: StoredCheckpoints,
   newest: string,
   writesOf: (checkpoint: string) => Writes,
 ): readonly DeltaStep[] {
