@@ -111,23 +111,14 @@ export function sameJson(a: unknown, b: unknown): boolean {
 }
 function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return false
-    for (let i = 0; i < a.length; i++) if (!equal(a[i], b[i])) return false
-    return true
-  }
-  return !Array.isArray(b) && equalObjects(a as JsonObject, b as JsonObject)
-}
-
-/** No lists are made: long conversations are compared before each model call. */
-function equalObjects(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
+  if (!isObject(a) || !isObject(b))
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]))
+  // No lists are made: long conversations are compared before each model call.
   let count = 0
   for (const key in a) {
     const value = a[key]
     if (value === undefined) continue
-    const other = b[key]
-    if (value !== other && (typeof value !== 'object' || !Object.hasOwn(b, key) || !equal(value, other))) return false
+    if (value !== b[key] && !(Object.hasOwn(b, key) && equal(value, b[key]))) return false
     count += 1
   }
   for (const key in b) if (b[key] !== undefined) count -= 1
