@@ -71,7 +71,8 @@ export class CallRecorder {
   constructor(context: RunContext, input: RunInput, secrets: readonly string[] = []) {
     this.#context = context
     // Servers that want no key are often given a word such as `none` or `x` as one: it is no secret.
-    this.#secrets = secrets.filter(isLong)
+    // The list itself where it can be: what is cleaned of it is remembered with it.
+    this.#secrets = secrets.every(isLong) ? secrets : secrets.filter(isLong)
     this.#recording = context.recording ?? { prompts: false }
     this.#requests = this.#recording.prompts ? new RequestWriter(context.history, input, this.#secrets) : undefined
   }

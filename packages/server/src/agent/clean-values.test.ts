@@ -1,4 +1,7 @@
+import type { Recorded } from '@millrace/core'
 import { expect, test } from 'vitest'
+import type { RunContext } from './agent.ts'
+import { CallRecorder } from './call-recorder.ts'
 import { CleanValues, cleanValuesOf } from './clean-values.ts'
 import { secretsOf } from './model/settings.ts'
 
@@ -35,6 +38,25 @@ test('values that are used stay, however many others come; long ones are not kep
   const long = 'x'.repeat(100_001)
   expect(values.of(long)).not.toBe(values.of(long))
   expect(values.of(long)).toEqual(values.of(long))
+})
+
+test('the instructions of an agent are cleaned once for all its runs', () => {
+  const settings = { googleApiKey: 'sk-secret-0123', openaiApiKey: 'none' }
+  const history: readonly Recorded[] = []
+  const context = {
+    run: 'r',
+    history,
+    recording: { prompts: true },
+    now: () => 1,
+    resumed: false,
+  } as unknown as RunContext
+  const [first, second] = [1, 2].map(() => {
+    const recorder = new CallRecorder(context, { messages: [] }, secretsOf(settings))
+    const words = () => ({ contents: [], system: { text: 'Use sk-secret-0123, or none.' } })
+    return recorder.begin({ agent: 'a', model: 'm', node: undefined, words }).started.request?.values
+  })
+  expect(Object.values(first ?? {})).toEqual([{ text: 'Use [redacted], or none.' }])
+  expect(Object.values(second ?? {})[0]).toBe(Object.values(first ?? {})[0])
 })
 
 test('runs with the same settings share what is known, and others do not', () => {
