@@ -16,7 +16,7 @@ export interface CommitSize {
 export interface CommitTiming {
   commit(size: CommitSize): Promise<void>
   /** Called between two commits. Gives other work a turn, and has the WAL copied into the file when it is long. */
-  between(): Promise<void>
+  between(): Promise<void> | undefined
 }
 
 /** The disk is quick while the moving average of its commits is at most this, in ms. */
@@ -77,6 +77,14 @@ export async function commitTiming(
   const made = (): void => {
     copy = 'made'
   }
+  const turnOfOthers = async (): Promise<void> => {
+    await nextTurn()
+    lastTurn = stopwatch()
+  }
+  /** Only what was written during the copy is left. Once all is copied, the next commit begins the WAL anew. */
+  const copyRest = async (): Promise<void> => {
+    await writer.exec(afterCopy).catch(() => undefined) // a later checkpoint copies the rest
+  }
   /** Where the copier cannot begin, this connection copies. */
   const beginCopy = async (): Promise<void> => {
     pages = 0
@@ -93,19 +101,18 @@ export async function commitTiming(
       } else {
         if (text > maxSql) inserts.insertHere()
         await writer.exec(`${inserts.takeSql()}COMMIT`)
+        lastTurn = stopwatch() // other work had its turn meanwhile
       }
       average += (stopwatch() - begun - average) * newestWeight
       pages += 4 + jobs + text / pageText
     },
-    between: async () => {
-      if (pages >= checkpointPages && copy === 'none') await beginCopy()
+    between: () => {
+      if (pages >= checkpointPages && copy === 'none') return beginCopy()
       if (copy === 'made') {
         copy = 'none'
-        // Only what was written during the copy is left. Once all is copied, the next commit begins the WAL anew.
-        await writer.exec(afterCopy).catch(() => undefined) // a later checkpoint copies the rest
-      } else if (stopwatch() - lastTurn > maxStreak) await nextTurn()
-      else return
-      lastTurn = stopwatch()
+        return copyRest()
+      }
+      return stopwatch() - lastTurn > maxStreak ? turnOfOthers() : undefined
     },
   }
 }

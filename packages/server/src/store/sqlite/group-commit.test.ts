@@ -46,12 +46,13 @@ async function setUp() {
     committed: () => void fake.recorded.push('kept'),
     rolledBack: () => void fake.recorded.push('dropped'),
   }
-  const timing = { commit: () => fake.writer.exec('COMMIT'), between: async () => undefined }
+  const timing = { commit: () => fake.writer.exec('COMMIT'), between: () => undefined }
   const group = await groupCommit(fake.writer, 'db', hooks, timing)
   const job = (name: string) =>
     group.run((turn) => {
       fake.recorded.push(name)
       turn.onCommit(() => fake.recorded.push(`${name} is durable`))
+      turn.tell(() => fake.recorded.push(`${name} is told`))
       return name
     })
   return { ...fake, group, job }
@@ -75,7 +76,7 @@ describe('group commit', () => {
     expect(await settledOf(done)).toBe(false)
     commit.resolve()
     expect(await done).toBe('a')
-    expect(recorded.slice(4)).toEqual(['kept', 'a is durable'])
+    expect(recorded.slice(4)).toEqual(['kept', 'a is durable', 'a is told'])
   })
   test('jobs that arrive during a commit share the next one, in order', async () => {
     const { recorded, nextCommit, waiting, job } = await setUp()
@@ -91,6 +92,41 @@ describe('group commit', () => {
     expect(recorded.filter((line) => line === 'COMMIT').length).toBe(2)
     expect(recorded.indexOf('b')).toBeLessThan(recorded.indexOf('c'))
     expect(recorded.indexOf('c')).toBeLessThan(recorded.indexOf('d'))
+  })
+  test('the callers of a commit are told once the next one is on its way, and the effects run before its jobs', async () => {
+    const { recorded, nextCommit, job } = await setUp()
+    const first = job('a')
+    const commit = await nextCommit()
+    const later = job('b')
+    commit.resolve()
+    const second = await nextCommit()
+    expect(recorded.slice(recorded.indexOf('kept'))).toEqual([
+      'kept',
+      'a is durable',
+      'BEGIN IMMEDIATE',
+      'b',
+      'flush',
+      'COMMIT',
+      'a is told',
+    ])
+    second.resolve()
+    await Promise.all([first, later])
+    expect(recorded.slice(-3)).toEqual(['kept', 'b is durable', 'b is told'])
+  })
+  test('the callers of a commit do not wait for a job of the next one that lasts', async () => {
+    const { nextCommit, group, job } = await setUp()
+    const first = job('a')
+    const commit = await nextCommit()
+    let end: (value: string) => void = () => undefined
+    const lasting = new Promise<string>((resolve) => {
+      end = resolve
+    })
+    const long = group.run(() => lasting)
+    commit.resolve()
+    expect(await first).toBe('a')
+    end('b')
+    ;(await nextCommit()).resolve()
+    expect(await long).toBe('b')
   })
   test('jobs of one tick share one commit', async () => {
     const { recorded, nextCommit, job } = await setUp()

@@ -24,8 +24,10 @@ export interface GroupCommit {
 export type Job<T> = (turn: Turn) => T | Promise<T>
 
 export interface Turn {
-  /** The effect runs once the transaction is durable, and never if it fails. */
+  /** The effect runs as soon as the transaction is durable, before the next job, and never if it fails. */
   onCommit(effect: () => void): void
+  /** Tells readers once the transaction is durable, in order, perhaps while the next one commits; never if it fails. */
+  tell(news: () => void): void
   /** Counts a row with this many UTF-16 units. */
   wrote(text: number): void
   /** The job changed many rows that `wrote` did not count. */
@@ -39,9 +41,11 @@ export interface CommitHooks {
   rolledBack(): void
 }
 
+type Settle = () => void
+
 interface Pending {
   /** Does the job and returns a function that resolves the caller's promise, to call once the job is durable. */
-  attempt(turn: Turn): Promise<() => void>
+  attempt(turn: Turn): Settle | Promise<Settle>
   reject(error: MillraceError): void
 }
 
@@ -56,7 +60,7 @@ export async function groupCommit(
   presence?: Pick<Presence, 'check' | 'refuse'>,
 ): Promise<GroupCommit> {
   const begin = await writer.prepare('BEGIN IMMEDIATE')
-  const transaction: Transaction = { writer, begin, timing, place, hooks, presence }
+  const transaction: Transaction = { writer, begin, timing, place, hooks, presence, untold: [] }
   let waiting: Pending[] = []
   let running: Promise<void> | undefined
 
@@ -66,15 +70,19 @@ export async function groupCommit(
       const group = waiting
       waiting = []
       await commit(transaction, group)
+      const pause = timing.between()
+      if (waiting.length === 0 || pause !== undefined) tell(transaction)
+      await pause
     }
     running = undefined
   }
   return {
-    run: (job) =>
-      new Promise((resolve, reject) => {
-        const attempt: Pending['attempt'] = async (turn) => {
-          const value = await job(turn)
-          return () => resolve(value)
+    run: <T>(job: Job<T>) =>
+      new Promise<T>((resolve, reject) => {
+        const settle = (value: T) => () => resolve(value)
+        const attempt: Pending['attempt'] = (turn) => {
+          const value = job(turn)
+          return value instanceof Promise ? value.then(settle) : settle(value)
         }
         waiting.push({ attempt, reject })
         running ??= drain()
@@ -92,29 +100,48 @@ interface Transaction {
   readonly place: string
   readonly hooks: CommitHooks
   readonly presence: Pick<Presence, 'check' | 'refuse'> | undefined
+  /** What is durable and not told to readers and callers yet. */
+  untold: (() => void)[]
+}
+
+/**
+ * Tells the readers and callers of the last commit that it is durable. What they do then takes this thread longer than a
+ * COMMIT takes the disk, so the next COMMIT, if jobs wait, is sent to its thread before: with 50 runs at once that made
+ * 0.05 more of the rate of a bare ADK (`npm run bench run`).
+ */
+function tell(transaction: Transaction): void {
+  const untold = transaction.untold
+  transaction.untold = []
+  for (const news of untold) news()
 }
 
 async function commit(transaction: Transaction, group: readonly Pending[]): Promise<void> {
   const { writer, hooks, place, timing, presence } = transaction
   const effects: (() => void)[] = []
+  const news: (() => void)[] = []
   const settlements: (() => void)[] = []
   const size = { rows: 0, text: 0, jobs: group.length, bulk: false }
   try {
     presence?.refuse()
     await begin(transaction)
-    const turn = newTurn(effects, size)
+    const turn = newTurn(effects, news, size)
     for (const { attempt, reject } of group) {
       try {
-        settlements.push(await attempt(turn))
+        const settle = attempt(turn)
+        if (settle instanceof Promise) tell(transaction) // it may last
+        settlements.push(settle instanceof Promise ? await settle : settle)
       } catch (error) {
         if (!(error instanceof MillraceError)) throw error
         settlements.push(() => reject(error))
       }
     }
     hooks.beforeCommit()
-    await timing.commit(size)
+    const durable = timing.commit(size)
+    tell(transaction)
+    await durable
     presence?.check()
   } catch (error) {
+    tell(transaction)
     await writer.exec('ROLLBACK').catch(() => undefined) // SQLite may have done so by itself
     hooks.rolledBack()
     const [one, ...others] = group
@@ -124,22 +151,28 @@ async function commit(transaction: Transaction, group: readonly Pending[]): Prom
   }
   hooks.committed()
   for (const effect of effects) effect()
-  for (const settle of settlements) settle()
-  await timing.between()
+  transaction.untold.push(...news, ...settlements)
 }
 
-async function begin({ writer, begin }: Transaction): Promise<void> {
+async function begin(transaction: Transaction): Promise<void> {
+  const { writer, begin } = transaction
   try {
     begin.run([])
   } catch {
+    tell(transaction) // the wait may last
     await writer.exec(`PRAGMA busy_timeout = ${busyTimeout}; BEGIN IMMEDIATE`)
     await writer.exec('PRAGMA busy_timeout = 0') // a statement on this thread must never wait
   }
 }
 
-function newTurn(effects: (() => void)[], size: { rows: number; text: number; bulk: boolean }): Turn {
+function newTurn(
+  effects: (() => void)[],
+  news: (() => void)[],
+  size: { rows: number; text: number; bulk: boolean },
+): Turn {
   return {
     onCommit: (effect) => void effects.push(effect),
+    tell: (some) => void news.push(some),
     wrote: (text) => {
       size.rows += 1
       size.text += text

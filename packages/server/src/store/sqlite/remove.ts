@@ -25,7 +25,7 @@ export async function removing(
       const { key, leases, parts, size, info } = sessions.must(id)
       if (isLive(leases, now())) throw hasActiveRun(id)
       sessions.forget(id)
-      turn.onCommit(() => tails.end(id))
+      turn.tell(() => tails.end(id))
       inserts.insertHere() // an append of the same transaction may be among what is deleted
       if (parts.length === 0 && info.events <= small.rows && size <= small.text) {
         turn.bulk()

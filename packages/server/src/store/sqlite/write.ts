@@ -114,8 +114,9 @@ async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
           put.run([made.key, key, upTo])
         }
         const info = { ...tallied(made.info, parts), lastSeq: seq }
-        const session = await take(inserts, turn, { ...made, info, parts, widest: origin.widest }, ends, raw)
+        const session = take(inserts, turn, { ...made, info, parts, widest: origin.widest }, ends, raw)
         sessions.change(session)
+        if (inserts.isMuch) await inserts.insertInTurns()
         return session.info
       })
     },
@@ -138,7 +139,7 @@ function appendWrites(
   return {
     append: async (id, drafts, holder, { last = false } = {}) => {
       const printed = drafts.map(printedOf)
-      return commit(async (turn) => {
+      return commit((turn) => {
         const found = sessions.must(id)
         const leases = promised.with(found, holder)
         checkWriter(leases, id, drafts, holder)
@@ -147,13 +148,13 @@ function appendWrites(
         const rows = rowsFrom(drafts, session.info.lastSeq + 1, now())
         if (rows.length === 0) return rows
         const raw = rawRowsOf(rows, printed)
-        const longer = await take(inserts, turn, session, rows, raw)
+        const longer = take(inserts, turn, session, rows, raw)
         if (last && holder !== undefined) freed(longer, holder)
         else sessions.change(longer)
         for (const [i, row] of rows.entries())
           if (raw[i]?.kind !== 'partial') share(session.info, row, raw[i]?.body ?? '')
-        turn.onCommit(() => tails.publish(id, () => raw))
-        return rows
+        turn.tell(() => tails.publish(id, () => raw))
+        return inserts.isMuch ? inserts.insertInTurns().then(() => rows) : rows
       })
     },
   }
@@ -168,20 +169,19 @@ function releasing(sessions: SessionCache, checkpoints: Checkpoints) {
 }
 
 /** Adds the rows to the transaction and returns the session with them. */
-async function take(
+function take(
   inserts: EventInserts,
   turn: Turn,
   session: SessionRow,
   rows: readonly Recorded[],
   raw: readonly RawRecorded[],
-): Promise<SessionRow> {
+): SessionRow {
   const stored = storedRows(session.key, rows, raw)
   let { size } = session
   for (const row of stored) {
     size += textStored(row)
     inserts.add(row)
     turn.wrote(row[5].length)
-    if (inserts.isMuch) await inserts.insertInTurns()
   }
   const counts = countedRows(session, raw)
   const widest = stored.length === raw.length ? counts.widest : Math.max(counts.widest, widestOfStrips)
@@ -264,7 +264,7 @@ async function retention({
         size: size ?? 0,
         info: { ...session.info, events: session.info.events - gone },
       })
-      turn.onCommit(() => tails.forget(id))
+      turn.tell(() => tails.forget(id))
       return gone
     })
   return {
