@@ -282,9 +282,9 @@ test('a reader at the end of a long conversation goes to its beginning with one 
   const { lastSeq } = (await studio.app.inject(`/sessions/${many}`)).json<{ lastSeq: number }>()
   await page.getByText(`event ${lastSeq.toLocaleString('en')}`, { exact: true }).waitFor()
   // A screen reader hears the number as it is written below the timeline.
-  expect(await page.getByTestId('scrubber').getAttribute('aria-valuetext')).toBe(
-    `latest, event ${lastSeq.toLocaleString('en')}`,
-  )
+  await expect
+    .poll(() => page.getByTestId('scrubber').getAttribute('aria-valuetext'))
+    .toBe(`latest, event ${lastSeq.toLocaleString('en')}`)
   const scroller = page.locator('.block-scroller')
   await scroller.focus()
   const top = (): Promise<number> => scroller.evaluate((element) => element.scrollTop)
