@@ -1,6 +1,6 @@
 import { isObject, type RunEvent } from '@millrace/core'
 import { PrintedPartial } from './printed-partial.ts'
-import { isLong, redacted } from './redact.ts'
+import { isLong, redacted, withoutValues } from './redact.ts'
 
 /** The secrets of the agents that this process has opened. */
 const known = new Set<string>()
@@ -19,8 +19,7 @@ const keys =
 
 /** The text without the secrets of agents: a server that an agent calls may repeat the key that it refuses. */
 export function withoutOwnSecrets(text: string): string {
-  let clean = text
-  for (const secret of known) clean = clean.replaceAll(secret, redacted)
+  const clean = withoutValues(text, known)
   return clean.replace(keys, (_, bearer = '', query = '', address = '') => `${bearer}${query}${address}${redacted}`)
 }
 

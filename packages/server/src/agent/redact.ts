@@ -33,15 +33,19 @@ function passwordIn(address: string): readonly string[] {
   }
 }
 
+/** The text without these secrets, the longest first: one may be the beginning of another. */
+export function withoutValues(text: string, secrets: Iterable<string>): string {
+  const found = [...secrets].filter((secret) => text.includes(secret)).sort((a, b) => b.length - a.length)
+  return found.reduce((rest, secret) => rest.replaceAll(secret, redacted), text)
+}
+
 /**
  * The value of a JSON text without secrets: known values wherever they are, and texts under keys that name a secret. The
  * bytes of files are left out too, because the log has them in the message that brought them.
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): Json {
   const found = secrets.filter((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))
-  // A secret may be the beginning of another one.
-  found.sort((a, b) => b.length - a.length)
-  const clean = (value: string): string => found.reduce((rest, secret) => rest.replaceAll(secret, redacted), value)
+  const clean = (value: string): string => withoutValues(value, found)
   return JSON.parse(text, (key, value: unknown) => {
     if (typeof value === 'string') return secretKey.test(key) ? redacted : clean(value)
     if (!isObject(value)) return value
