@@ -44,6 +44,7 @@ export function testSession(name: string, models: ModelSettings = {}) {
         signal: new AbortController().signal,
         now: Date.now,
         newId: () => `id${++ids}`,
+        rowsAfter: async (seq: number) => history.filter((row) => row.seq > seq),
       }
       const events: RunEvent[] = []
       for await (const event of agent.run(whole, context)) {
