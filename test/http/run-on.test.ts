@@ -421,6 +421,16 @@ describe('change one thing and run on', () => {
     }
   })
 
+  test('a key that the graph does not have is changed in the log, and the graph goes on', async () => {
+    const { session, run, rows } = await told('sent')
+    const patch = [{ op: 'add', path: '/note', value: 'mine' }] as const
+    const ended = rows.findLast(({ event }) => event.kind === 'node.finished' && event.node.startsWith('worker'))
+    const made = await changed(session, { field: 'state', run, seq: ended?.seq ?? 0, patch })
+    expect(made).toMatchObject({ called: ['close'], outcome: 'done' })
+    const { state } = await json<{ state: object }>(`/sessions/${made.fork.id}/state`)
+    expect(state).toMatchObject({ note: 'mine' })
+  })
+
   test('a run that began with an answer goes on with it and with the changed state', async () => {
     const { session, rows: asking } = await told('asked')
     const question = eventsOf(asking).find(({ kind }) => kind === 'interrupt')

@@ -42,6 +42,8 @@ export async function changedState(
   if (changed === undefined) return unchanged
   const values =
     changed.field === 'tool' ? await changedResult(changed, before) : await changedKeys(graph, context, changed)
+  // Only keys that the graph does not have: LangGraph takes no write of nothing.
+  if (Object.keys(values).length === 0) return unchanged
   // The answer of the run is still to be given: the change comes with it, because a checkpoint of its own has no questions.
   if (ownCheckpoint(context)?.run !== context.run || openAnswers(input, before).length > 0)
     return { values, applied: false }
