@@ -50,7 +50,8 @@ export interface SideFacts {
 /** The facts of a session, or of one of its runs. */
 export function sideFacts({ transcript, usage, calls, state, cuts }: SideViews, run: string | undefined): SideFacts {
   const items = itemsOf(transcript).filter((item) => run === undefined || item.run === run)
-  const messages = messagesOf(items).filter(({ superseded }) => superseded !== true)
+  const said = messagesOf(items)
+  const messages = said.filter(({ superseded }) => superseded !== true)
   const tools = new Map<string, number>()
   for (const { parts } of messages)
     for (const part of parts) if (part.kind === 'tool') tools.set(part.name, (tools.get(part.name) ?? 0) + 1)
@@ -61,7 +62,7 @@ export function sideFacts({ transcript, usage, calls, state, cuts }: SideViews, 
   const latest = run === undefined ? transcript.latest?.status : undefined
   return {
     messages,
-    happened: happenedIn(messages, calls, run),
+    happened: happenedIn(said, calls, run),
     state: run === undefined || end === undefined ? state.current : stateAt(state, end.seq),
     changes: items.filter((item) => item.kind === 'changed'),
     outcome: runWord(latest ?? end?.outcome ?? 'running', end?.error?.code),
