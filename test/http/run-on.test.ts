@@ -183,6 +183,75 @@ const nestedOf = () => {
     .compile()
 }
 
+/** A graph with a model and a tool, and without the key `tone`, inside another one. `kept`: whether it has checkpoints. */
+const Words = Annotation.Root(MessagesAnnotation.spec)
+const keylessOf = (kept: boolean) => {
+  const inner = new StateGraph(Words)
+    .addNode('think', async ({ messages }) => ({ messages: [await llm?.invoke(messages)] }))
+    .addNode('tools', new ToolNode([measure]))
+    .addNode('note', async () => {
+      calls.push('note')
+      return {}
+    })
+    .addEdge(START, 'think')
+    .addConditionalEdges('think', ({ messages }) => (callsTools(messages.at(-1)) ? 'tools' : 'note'), ['tools', 'note'])
+    .addEdge('tools', 'think')
+    .addEdge('note', END)
+    .compile(kept ? {} : { checkpointer: false })
+  return new StateGraph(State)
+    .addNode('plan', step('plan'))
+    .addNode('inner', inner)
+    .addNode('close', async ({ tone, messages }) => {
+      calls.push('close')
+      return { messages: [{ role: 'assistant', content: `${tone}: ${messages.at(-1)?.content}` }] }
+    })
+    .addEdge(START, 'plan')
+    .addEdge('plan', 'inner')
+    .addEdge('inner', 'close')
+    .addEdge('close', END)
+    .compile()
+}
+
+/** Graphs two deep; each of them has a step that tells what it knows of the changed key. */
+const tells =
+  (name: string) =>
+  async ({ tone }: { readonly tone?: string }) => {
+    calls.push(`${name} ${tone}`)
+    return {}
+  }
+const deepOf = (innermost: boolean) => {
+  const Trail = Annotation.Root({ trail: State.spec.trail })
+  // The innermost one gives no tone to the graph around it.
+  const state = innermost ? State : (Trail as unknown as typeof State)
+  const deep = new StateGraph({ state, output: Trail })
+    .addNode('one', step('one'))
+    .addNode('two', tells('two'))
+    .addEdge(START, 'one')
+    .addEdge('one', 'two')
+    .addEdge('two', END)
+    .compile()
+  const middle = new StateGraph(State)
+    .addNode('first', step('first'))
+    .addNode('deep', deep)
+    .addNode('tell', tells('middle'))
+    .addEdge(START, 'first')
+    .addEdge('first', 'deep')
+    .addEdge('deep', 'tell')
+    .addEdge('tell', END)
+    .compile()
+  const Outer = Annotation.Root({ ...MessagesAnnotation.spec, trail: State.spec.trail, tone: Annotation<string>() })
+  return new StateGraph(Outer)
+    .addNode('middle', middle)
+    .addNode('close', async ({ tone }) => {
+      calls.push('close')
+      return { messages: [{ role: 'assistant', content: String(tone) }] }
+    })
+    .addEdge(START, 'middle')
+    .addEdge('middle', 'close')
+    .addEdge('close', END)
+    .compile()
+}
+
 const withPrompts = (agent: Agent): Agent => ({
   ...agent,
   async describe() {
@@ -210,6 +279,10 @@ describe('change one thing and run on', () => {
         graphAgent('fan', async () => ({ graph: fanOf() as never, resumable: true }), models),
         graphAgent('sent', async () => ({ graph: sentOf() as never }), models),
         graphAgent('nested', async () => ({ graph: nestedOf() as never }), models),
+        graphAgent('keyless', async () => ({ graph: keylessOf(true) as never }), models),
+        graphAgent('forgetful', async () => ({ graph: keylessOf(false) as never }), models),
+        graphAgent('deep', async () => ({ graph: deepOf(true) as never }), models),
+        graphAgent('deep-keyless', async () => ({ graph: deepOf(false) as never }), models),
         graphAgent('asked', async () => ({ graph: askedOf() as never }), models),
         graphAgent('bare', async () => ({ graph: fanOf() as never }), models),
         far,
@@ -459,6 +532,62 @@ describe('change one thing and run on', () => {
       expect((await json<{ state: object }>(`/sessions/${made.fork.id}/state`)).state).toMatchObject({ tone: 'kind' })
     }
   })
+
+  const toneKind = [{ op: 'add', path: '/tone', value: 'kind' }] as const
+
+  test('SPEC 4.10: a graph inside another one goes on where it was, also without the changed key', async () => {
+    const { session, run, rows } = await told('keyless')
+    expect(calls).toEqual(['plan', 'think', 'measure cedar', 'think', 'note', 'close'])
+    const ended = rows.findLast(({ event }) => event.kind === 'node.finished' && event.node.startsWith('inner/tools'))
+    for (const [seq, models, called] of [
+      [ended?.seq ?? 0, 1, ['think', 'note', 'close']],
+      [startOf(rows, 'inner/note@1'), 2, ['note', 'close']],
+    ] as const) {
+      const made = await changed(session, { field: 'state', run, seq, patch: toneKind })
+      expect(made.called).toEqual(called)
+      expect(made.plan).toMatchObject({
+        reused: { modelCalls: models, toolCalls: 1 },
+        again: { modelCalls: 2 - models, toolCalls: 0 },
+      })
+      expect(lastText(made.rows)).toBe('kind: 100 acres')
+    }
+  })
+
+  test('SPEC 4.10: a graph inside another one that keeps no checkpoints runs again, and the plan says so', async () => {
+    const { session, run, rows } = await told('forgetful')
+    const made = await changed(session, {
+      field: 'state',
+      run,
+      seq: startOf(rows, 'inner/note@1'),
+      patch: toneKind,
+    })
+    expect(made.called).toEqual(['think', 'measure cedar', 'think', 'note', 'close'])
+    expect(made.plan).toMatchObject({
+      reused: { modelCalls: 0, toolCalls: 0 },
+      again: { modelCalls: 2, toolCalls: 1 },
+    })
+    expect(lastText(made.rows)).toBe('kind: 100 acres')
+  })
+
+  test.each([
+    ['deep', 'two kind', 'two short'],
+    ['deep-keyless', 'two undefined', 'two undefined'],
+  ])(
+    'SPEC 4.10: each of the graphs inside each other has the changed state, and no ended step runs again: %s',
+    async (agent, first, second) => {
+      const { session, run, rows } = await told(agent)
+      const seq = startOf(rows, 'middle/deep/two@1')
+      const made = await changed(session, { field: 'state', run, seq, patch: toneKind })
+      expect(made.called).toEqual([first, 'middle kind', 'close'])
+      expect(lastText(made.rows)).toBe('kind')
+      // Changed once more at the same step: the first change does not count any more.
+      const again = [{ op: 'add', path: '/tone', value: 'short' }] as const
+      const at = startOf(made.rows, 'middle/deep/two@2')
+      const twice = await changed(made.fork.id, { field: 'state', run: made.run, seq: at, patch: again })
+      expect(twice.called).toEqual([second, 'middle short', 'close'])
+      expect(lastText(twice.rows)).toBe('short')
+    },
+  )
 
   test('a key that the graph does not have is changed in the log, and the graph goes on', async () => {
     const { session, run, rows } = await told('sent')

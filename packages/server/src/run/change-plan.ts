@@ -10,6 +10,7 @@ import {
   type Json,
   type JsonObject,
   MillraceError,
+  type NodeId,
   type Recorded,
   type RunEvent,
   type RunInput,
@@ -76,7 +77,15 @@ export function planChange(of: ChangedRun, change: Change): ChangedStart {
     const { input, before } = changedMessage(started.event.input, change.text)
     const changed = { ...eventOf(of, change, started.seq), before, after: change.text }
     const replaces = (started.event.replaces ?? []).map(({ run }) => run)
-    return { ...place, seq: started.seq - 1, reused: none, again: callsIn(of.rows, of), input, replaces, changed }
+    return {
+      ...place,
+      seq: started.seq - 1,
+      reused: none,
+      again: callsIn(of.rows, openIn(of)),
+      input,
+      replaces,
+      changed,
+    }
   }
   checkAgent(of, started.event.agent)
   const { seq: end, ...cut } = cutOf(of, change)
@@ -85,8 +94,9 @@ export function planChange(of: ChangedRun, change: Change): ChangedStart {
   if (kept.length > mostRows)
     throw cannot('limit', `the run has ${kept.length} rows up to this step; at most ${mostRows} can be reused`)
   checkCheckpoint(of, kept)
-  const reused = callsIn(kept, of, cut.changed)
-  const all = callsIn(of.rows, of, cut.changed, true)
+  const lost = lostBy(kept, change.run, of.about, of.sealed(kept))
+  const reused = callsIn(kept, of.about.redoesNodes === true ? lost.nodes : [], cut.changed)
+  const all = callsIn(of.rows, [], cut.changed, true)
   const changed: Changed = { ...eventOf(of, change, cut.step), ...cut.about, after: afterOf(change, cut.earlier) }
   const rows = kept.map(({ at, event }) => ({
     at,
@@ -102,9 +112,14 @@ export function planChange(of: ChangedRun, change: Change): ChangedStart {
       modelCalls: all.modelCalls - reused.modelCalls,
       toolCalls: Math.max(0, all.toolCalls - reused.toolCalls),
     },
-    rows: [...rows, { event: lostBy(kept, change.run, of.about, of.sealed(kept)) }, { event: changed }, ...edit],
+    rows: [...rows, { event: lost }, { event: changed }, ...edit],
     changed,
   }
+}
+
+/** An engine that runs steps again from their start has nothing of those that did not end. */
+function openIn({ rows, about }: ChangedRun): readonly NodeId[] {
+  return about.redoesNodes === true ? RunLedger.of(rows, rows[0]?.run ?? '').openNodes : []
 }
 
 function cutOf(of: ChangedRun, change: Exclude<Change, { field: 'message' }>): RunCut {
@@ -217,11 +232,10 @@ function answers({ event }: AgentSaid, call: string): boolean {
 }
 
 /**
- * The calls of these rows whose results stay: of an engine that runs open steps again from their start, those of ended
- * steps alone. `whole` counts all of them, and the changed call is left out.
+ * The calls of these rows whose results stay: not those of the steps `lost`, which run again from their start. `whole` counts all of them, and the changed call is left out.
  */
-function callsIn(rows: readonly Recorded[], { about }: ChangedRun, changed?: string, whole = false): CallCounts {
-  const open = new Set(whole || about.redoesNodes !== true ? [] : RunLedger.of(rows, rows[0]?.run ?? '').openNodes)
+function callsIn(rows: readonly Recorded[], lost: readonly NodeId[], changed?: string, whole = false): CallCounts {
+  const open = new Set(lost)
   const ended = new Set(rows.flatMap(({ event }) => (event.kind === 'model.finished' ? [event.call] : [])))
   const models = new Set<string>()
   const tools = new Set<string>()
@@ -233,7 +247,8 @@ function callsIn(rows: readonly Recorded[], { about }: ChangedRun, changed?: str
     if (event.kind === 'superseded') for (const call of models) if (!ended.has(call)) models.delete(call)
     if (event.kind === 'node.started' && event.call !== undefined) consulted.set(event.node, event.call)
     // A specialist that has ended is not consulted again, although its answer is not in the log yet.
-    if (event.kind === 'node.finished' && event.status === 'ok') tools.add(consulted.get(event.node) ?? '')
+    if (event.kind === 'node.finished' && event.status === 'ok' && !open.has(event.node))
+      tools.add(consulted.get(event.node) ?? '')
     if (event.kind !== 'agent' || isPartial(event.event) || open.has(event.node ?? '')) continue
     for (const { functionResponse } of event.event.content?.parts ?? []) tools.add(functionResponse?.id ?? '')
   }

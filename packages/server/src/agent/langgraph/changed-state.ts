@@ -10,8 +10,9 @@ import {
 } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { messageParts } from '../langchain-message.ts'
-import { isCheckpoint, ownCheckpoint } from './checkpoint.ts'
+import { isCheckpoint, ownCheckpoint, type SeededSaver } from './checkpoint.ts'
 import { pastMessages } from './checkpoint-rebuild.ts'
+import { hasBegunInside, writeIn } from './checkpoint-write.ts'
 import { channelsOf, controlIn, openAnswers, replacing } from './graph-input.ts'
 import type { CompiledGraph, Snapshot } from './langgraph-agent.ts'
 
@@ -30,6 +31,8 @@ const unchanged: ChangedState = { values: {}, applied: false }
 /**
  * Writes the change into the graph as LangGraph's own users do, with `updateState`: as the node that ran last, whose edges
  * are then taken anew. Where several tasks are next, that could lose some of them: then the write comes with the input.
+ * Where a graph inside has begun, both would begin it anew, with steps that had ended: then each graph that has the key gets
+ * the write into its checkpoint, and the innermost one gets it with `updateState`.
  */
 export async function changedState(
   graph: CompiledGraph,
@@ -37,17 +40,32 @@ export async function changedState(
   input: RunInput,
   context: RunContext,
   before: Snapshot,
+  saver: SeededSaver | undefined,
 ): Promise<ChangedState> {
   const changed = openChange(context)
   if (changed === undefined) return unchanged
-  const values =
-    changed.field === 'tool' ? await changedResult(changed, before) : await changedKeys(graph, context, changed)
-  // Only keys that the graph does not have: LangGraph takes no write of nothing.
-  if (Object.keys(values).length === 0) return unchanged
+  const valuesOf = (of: CompiledGraph, at: Snapshot) =>
+    changed.field === 'tool' ? changedResult(changed, at) : changedKeys(of, context, changed)
+  const values = await valuesOf(graph, before)
+  if (changed.field === 'tool' && Object.keys(values).length === 0)
+    throw new MillraceError(
+      'agent-error',
+      'the graph keeps the result of this tool in no message, so it cannot be changed; change the state after the step instead',
+    )
   // The answer of the run is still to be given: the change comes with it, because a checkpoint of its own has no questions.
   if (ownCheckpoint(context)?.run !== context.run || openAnswers(input, before).length > 0)
     return { values, applied: false }
-  if (await changedInside(graph, config, before, values)) return { values: {}, applied: true }
+  if (saver !== undefined && hasBegunInside(saver, context.session, before)) {
+    const replaces = changed.field === 'state'
+    await writeIn(saver, before, values, replaces)
+    for (const inner of begunInside(graph, before)) {
+      const own = await valuesOf(inner.graph, inner.at)
+      if (!(await changedInnermost(graph, config, inner, own))) await writeIn(saver, inner.at, own, replaces)
+    }
+    return { values: {}, applied: true }
+  }
+  // Only keys that the graph does not have: LangGraph takes no write of nothing.
+  if (Object.keys(values).length === 0) return unchanged
   const isLast = (before.tasks ?? []).length <= 1 && (await knowsLast(graph, config, context))
   if (isLast && graph.updateState !== undefined) {
     try {
@@ -61,46 +79,43 @@ export async function changedState(
   return { values: {}, input: new Command({ update: values }), applied: false }
 }
 
-/**
- * Writes the change into the inner graphs that have begun and not ended. They give it to the graph around them as they end;
- * to change that one would begin them anew, with steps that had ended. False where one has not all of the keys.
- */
-async function changedInside(
+/** A graph inside another one that has begun and not ended. */
+interface Inner {
+  readonly graph: CompiledGraph
+  readonly at: Snapshot
+  readonly isInnermost: boolean
+}
+
+/** The outer ones first. */
+function begunInside(graph: CompiledGraph, { tasks = [] }: Snapshot): readonly Inner[] {
+  const known = [...(graph.getSubgraphs?.() ?? [])]
+  return tasks.flatMap(({ name, state }) => {
+    const at: Snapshot = isObject(state) ? state : {}
+    const inner = known.find(([each]) => each === name)?.[1]
+    if (inner === undefined || at.config?.configurable?.checkpoint_id === undefined) return []
+    const deeper = begunInside(inner, at)
+    return [{ graph: inner, at, isInnermost: deeper.length === 0 }, ...deeper]
+  })
+}
+
+/** Nothing inside this one would begin anew, so its edges are taken anew with the change. False where it must be written in. */
+async function changedInnermost(
   graph: CompiledGraph,
   config: object,
-  before: Snapshot,
+  { at, isInnermost }: Inner,
   values: Readonly<Record<string, unknown>>,
 ): Promise<boolean> {
-  const { updateState } = graph
-  const begun = begunInside(before)
-  if (begun.length === 0 || updateState === undefined) return false
+  if (Object.keys(values).length === 0) return true
+  if (!isInnermost || graph.updateState === undefined || (at.tasks ?? []).length > 1) return false
   const configurable: unknown = Reflect.get(config, 'configurable')
+  const place = { ...(isObject(configurable) ? configurable : {}), ...at.config?.configurable }
   try {
-    for (const { config: place } of begun)
-      await updateState.call(
-        graph,
-        { ...config, configurable: { ...(isObject(configurable) ? configurable : {}), ...place?.configurable } },
-        values,
-      )
+    await graph.updateState({ ...config, configurable: place }, values)
+    return true
   } catch (error) {
     if (!isAmbiguous(error)) throw error
     return false
   }
-  // A graph takes no notice of keys that it does not have. What was written then belongs to no step that will run.
-  const written = begunInside(await graph.getState(config, { subgraphs: true }))
-  return written.every(
-    ({ values: own }) => isObject(own) && Object.keys(values).every((key) => Object.hasOwn(own, key)),
-  )
-}
-
-/** The innermost ones. */
-function begunInside({ tasks = [] }: Snapshot): readonly Snapshot[] {
-  return tasks.flatMap(({ state }) => {
-    const inner: Snapshot = isObject(state) ? state : {}
-    if (inner.config?.configurable?.checkpoint_id === undefined) return []
-    const deeper = begunInside(inner)
-    return deeper.length > 0 ? deeper : [inner]
-  })
 }
 
 /** The change that the run goes on with, unless a later checkpoint has it. */
@@ -140,18 +155,14 @@ function isAmbiguous(error: unknown): boolean {
   return error instanceof Error && error.name === 'InvalidUpdateError'
 }
 
-/** The message that has the result, with the new one. A reducer of messages replaces by id. */
+/** The message that has the result, with the new one, if there is such a message. A reducer of messages replaces by id. */
 async function changedResult(
   { call, after }: Changed,
   { values }: Snapshot,
 ): Promise<Readonly<Record<string, unknown>>> {
   const messages = isObject(values) && Array.isArray(values.messages) ? (values.messages as unknown[]) : []
   const found = messages.find((message) => isObject(message) && message.tool_call_id === call)
-  if (!isObject(found))
-    throw new MillraceError(
-      'agent-error',
-      'the graph keeps the result of this tool in no message, so it cannot be changed; change the state after the step instead',
-    )
+  if (!isObject(found)) return {}
   const { restoredMessage } = await import('./message-table.ts')
   const { id, name, tool_call_id } = found
   const content = JSON.stringify(after)

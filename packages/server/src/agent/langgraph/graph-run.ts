@@ -54,7 +54,7 @@ export async function* runGraph(
   // A checkpoint from an import can make even the first read throw; it must be forgotten then, too.
   try {
     const found = await stateOf(graph, config)
-    const change = await changedState(graph, config, input, context, found)
+    const change = await changedState(graph, config, input, context, found, saver)
     const before = change.applied ? await stateOf(graph, config) : found
     const rebuilt = saver === undefined ? { values: {}, notes: [] } : await rebuiltState(graph, context)
     const values = { ...rebuilt.values, ...change.values }
