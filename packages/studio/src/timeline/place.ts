@@ -61,13 +61,14 @@ export function xOf(scale: Scale, width: number, seq: number): number {
  * happened. A model works from the start of its call on, a tool until its end.
  */
 function edgesOf(
-  { kind, startSeq, endSeq, duration, remote, firstSeq, firstAfter }: Span,
+  { kind, startSeq, endSeq, duration, early = 0, remote, firstSeq, firstAfter }: Span,
   x: (seq: number) => number,
   width: number,
   perMillisecond: number | undefined,
 ): { readonly left: number; readonly right: number; readonly first: number | undefined } {
-  const [from, to] = [x(startSeq), endSeq === undefined ? width - margin : x(endSeq)]
   const isCall = (kind === 'model' || kind === 'tool') && remote === undefined
+  const before = isCall ? early * (perMillisecond ?? 0) : 0
+  const [from, to] = [Math.max(margin, x(startSeq) - before), endSeq === undefined ? width - margin : x(endSeq)]
   const own = isCall && perMillisecond !== undefined && endSeq !== undefined ? duration : undefined
   const length = own === undefined ? to - from : Math.min(to - from, own * (perMillisecond ?? 0))
   // The canvas clips what is beyond its end, so a short call there begins a little earlier.
