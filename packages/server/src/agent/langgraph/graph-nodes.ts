@@ -8,6 +8,13 @@ import type { RunChain } from './run-chain.ts'
 /** How LangGraph names the node of an error handler: this, then the name of the node that it belongs to. */
 const errorHandler = '__error_handler__'
 
+/** A node that left its graph without an event: `nodes` are those that ended with it, inner ones first, and itself. */
+export interface LeftNode {
+  readonly run: string
+  readonly node: GraphNode
+  readonly nodes: readonly GraphNode[]
+}
+
 /** A node that runs, as the log names it. */
 export interface GraphNode {
   readonly node: NodeId
@@ -73,7 +80,6 @@ export class GraphNodes {
     const failed = this.#handled(name, task)
     if (failed !== undefined) yield* this.#endWith(failed, `'${failed.name}' failed and its error handler runs`)
     const parent = this.#around(task)
-    if (parent === undefined) yield* this.#endEarlierSteps(step)
     const path = parent === undefined ? name : `${parent.path}/${name}`
     const count = (this.#executions.get(path) ?? 0) + 1
     this.#executions.set(path, count)
@@ -96,6 +102,25 @@ export class GraphNodes {
     this.#open.delete(run)
     this.#finished.push(node)
     return node
+  }
+
+  /**
+   * Takes out the nodes that left their graph for the one around it (`Command.PARENT`): they have no end among the events.
+   * One is over when the graph around it starts a later step, or ends; `event` is that start or end, none that of the run.
+   */
+  takeLeft(hasLeft: (run: string) => boolean, event?: StreamEvent): readonly LeftNode[] {
+    const isStart = event?.event === 'on_chain_start'
+    const parent = isStart ? this.#around(taskOf(event)) : this.#open.get(event?.run_id ?? '')
+    const before = isStart ? Number(event.metadata?.langgraph_step ?? 0) : Number.POSITIVE_INFINITY
+    const handled = isStart ? this.#handled(event.name, taskOf(event)) : undefined
+    return [...this.#open].flatMap(([run, node]) => {
+      if (node.parent !== parent || node === handled || node.step >= before) return []
+      // Graphs beside each other in one node have steps of their own; the outermost graph is always one.
+      if (!hasLeft(run) && !(isStart && parent === undefined)) return []
+      const nodes = this.#takeOut(node)
+      this.#finished.push(...nodes)
+      return [{ run, node, nodes }]
+    })
   }
 
   *fail(message: string): Generator<RunEvent> {
@@ -158,16 +183,6 @@ export class GraphNodes {
     const error = { code: 'agent-error' as const, message }
     for (const open of this.#takeOut(failed)) {
       yield { kind: 'node.finished', node: open.node, status: 'error', error }
-    }
-  }
-
-  /** A node whose inner graph leaves by `Command.PARENT` ends without an event: it is over when a later step starts. */
-  *#endEarlierSteps(step: number): Generator<RunEvent> {
-    for (const outer of [...this.#open.values()].filter((open) => open.parent === undefined && open.step < step)) {
-      for (const open of this.#takeOut(outer)) {
-        this.#finished.push(open)
-        yield { kind: 'node.finished', node: open.node, status: 'ok' }
-      }
     }
   }
 
