@@ -39,6 +39,7 @@ const later: ReadonlySet<string> = new Set([
   'failures',
   'functional',
   'inner-stream',
+  'leaving',
   'stateful-inner',
   'tool-question',
   'trimming',

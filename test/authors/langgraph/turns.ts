@@ -13,6 +13,7 @@ export const turns: Readonly<Record<string, readonly Turn[]>> = {
   handoff: [{ say: 'Book me a flight' }],
   'inner-stream': [{ say: 'rain' }],
   joins: [{ say: 'Go' }],
+  leaving: [{ say: 'Print it' }],
   'map-reduce': [{ say: 'Tell jokes' }],
   memory: [{ say: 'red' }, { say: 'green' }, { say: 'blue' }],
   middleware: [{ say: 'Rome' }],

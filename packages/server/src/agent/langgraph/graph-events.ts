@@ -189,11 +189,11 @@ export class EventMapper {
 
   /** The nodes that left their graph by a command, before this event or before the end of the run. */
   *left(event?: StreamEvent): Generator<RunEvent> {
-    for (const { run, node, nodes } of this.nodes.takeLeft((each) => this.parentCommands.has(each), event)) {
+    for (const [run, node] of this.nodes.left((each) => this.parentCommands.has(each), event)) {
       const command = this.parentCommands.take(run)
       yield* this.#told(this.#answers.final(node.node, command))
       yield* this.#returned(run, node, command)
-      for (const each of nodes) yield { kind: 'node.finished', node: each.node, status: 'ok' }
+      yield* this.nodes.endAll(node)
     }
   }
 

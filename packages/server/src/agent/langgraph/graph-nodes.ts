@@ -8,13 +8,6 @@ import type { RunChain } from './run-chain.ts'
 /** How LangGraph names the node of an error handler: this, then the name of the node that it belongs to. */
 const errorHandler = '__error_handler__'
 
-/** A node that left its graph without an event: `nodes` are those that ended with it, inner ones first, and itself. */
-export interface LeftNode {
-  readonly run: string
-  readonly node: GraphNode
-  readonly nodes: readonly GraphNode[]
-}
-
 /** A node that runs, as the log names it. */
 export interface GraphNode {
   readonly node: NodeId
@@ -33,6 +26,7 @@ export class GraphNodes {
   readonly #executions: Map<string, number>
   readonly #open = new Map<string, GraphNode>()
   readonly #finished: GraphNode[] = []
+  #isLeaving = false
   readonly #earlier: EarlierNodes
   /** The step of phase 0 of the earlier nodes inside each node: known once a first node goes on there. */
   readonly #steps = new Map<NodeId, number>()
@@ -105,22 +99,34 @@ export class GraphNodes {
   }
 
   /**
-   * Takes out the nodes that left their graph for the one around it (`Command.PARENT`): they have no end among the events.
-   * One is over when the graph around it starts a later step, or ends; `event` is that start or end, none that of the run.
+   * The nodes that left their graph for the one around it (`Command.PARENT`): they have no end among the events. One is
+   * over when the graph around it starts a later step, or ends; `event` is that start or end, none that of the run.
    */
-  takeLeft(hasLeft: (run: string) => boolean, event?: StreamEvent): readonly LeftNode[] {
+  left(hasLeft: (run: string) => boolean, event?: StreamEvent): readonly (readonly [string, GraphNode])[] {
     const isStart = event?.event === 'on_chain_start'
     const parent = isStart ? this.#around(taskOf(event)) : this.#open.get(event?.run_id ?? '')
     const before = isStart ? Number(event.metadata?.langgraph_step ?? 0) : Number.POSITIVE_INFINITY
     const handled = isStart ? this.#handled(event.name, taskOf(event)) : undefined
-    return [...this.#open].flatMap(([run, node]) => {
-      if (node.parent !== parent || node === handled || node.step >= before) return []
+    return [...this.#open].filter(([run, node]) => {
+      if (node.parent !== parent || node === handled || node.step >= before) return false
       // Graphs beside each other in one node have steps of their own; the outermost graph is always one.
-      if (!hasLeft(run) && !(isStart && parent === undefined)) return []
-      const nodes = this.#takeOut(node)
-      this.#finished.push(...nodes)
-      return [{ run, node, nodes }]
+      return hasLeft(run) || (isStart && parent === undefined)
     })
+  }
+
+  /** Ends a node that left its graph and those inside it, inner ones first: each is open until its end is in the log. */
+  *endAll(outer: GraphNode): Generator<RunEvent> {
+    for (const [run, open] of this.#inside(outer).reverse()) {
+      this.#isLeaving = open !== outer
+      this.#open.delete(run)
+      this.#finished.push(open)
+      yield { kind: 'node.finished', node: open.node, status: 'ok' }
+    }
+  }
+
+  /** Whether a node has ended that left its graph, and the one around it has not: no checkpoint of LangGraph is between them. */
+  get isLeaving(): boolean {
+    return this.#isLeaving
   }
 
   *fail(message: string): Generator<RunEvent> {
@@ -188,9 +194,13 @@ export class GraphNodes {
 
   /** Removes a node and the nodes inside it; inner ones come first. */
   #takeOut(outer: GraphNode): readonly GraphNode[] {
-    const inside = [...this.#open].filter(([, open]) => open === outer || isInside(open.task, outer.task))
+    const inside = this.#inside(outer)
     for (const [run] of inside) this.#open.delete(run)
     return inside.map(([, open]) => open).reverse()
+  }
+
+  #inside(outer: GraphNode): [string, GraphNode][] {
+    return [...this.#open].filter(([, open]) => open === outer || isInside(open.task, outer.task))
   }
 
   /** The nodes whose end led to this one: the sources of its join, else those of the step before that have an edge to it. */

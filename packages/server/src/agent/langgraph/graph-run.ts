@@ -79,7 +79,8 @@ export async function* runGraph(
         if (event.kind === 'node.started') yield* keep?.before(mapper.nodes.progress(graph)) ?? []
         if (event.kind === 'node.finished') await keep?.stored()
         yield event
-        if (event.kind === 'node.finished') yield* keep?.before(mapper.nodes.progress(graph)) ?? []
+        const isWhole = event.kind === 'node.finished' && !mapper.nodes.isLeaving
+        if (isWhole) yield* keep?.before(mapper.nodes.progress(graph)) ?? []
       }
     } catch (error) {
       // What the last whole step wrote, for example before the graph's limit of steps ended it.
