@@ -41,6 +41,7 @@ const later: ReadonlySet<string> = new Set([
   'inner-stream',
   'leaving',
   'stateful-inner',
+  'title-page',
   'tool-question',
   'trimming',
 ])
