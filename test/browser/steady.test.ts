@@ -2,7 +2,7 @@ import type { RunEvent } from '@millrace/core'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
-import { press } from './pointer.ts'
+import { drawn, pointAt, press } from './pointer.ts'
 import { ask, studioTests } from './studio-page.ts'
 
 const gate = { open: (): void => undefined }
@@ -71,12 +71,12 @@ test('a frame that is pressed while others arrive stays under the pointer, and o
   const { page } = tab
   await ask(tab, 'patient', 'Speak')
   await press(page, page.locator('#tab-wire'))
-  await expect.poll(() => lastEvent(page)).toBeGreaterThan(100)
+  // The start of run and node, 120 words, and the whole message: nothing else comes before the gate opens.
+  await expect.poll(() => lastEvent(page)).toBe(123)
+  await drawn(page)
   const row = page.locator('[data-testid="wire-frame"]').nth(-4)
+  await pointAt(page, row)
   const seq = await row.getAttribute('data-seq')
-  const box = await row.boundingBox()
-  if (box === null) throw new Error('there is no frame')
-  await page.mouse.move(box.x + 60, box.y + box.height / 2)
   await page.mouse.down()
   gate.open()
   await expect.poll(() => page.getByTestId('status').textContent()).toBe('done')
