@@ -19,7 +19,7 @@ export function tasksOf(config: RunnableConfig): readonly PlanTask[] {
 }
 
 /** The tasks as the log has them now: a person may have changed the plan since the run began. */
-async function tasksNow(config: RunnableConfig): Promise<readonly PlanTask[]> {
+export async function tasksNow(config: RunnableConfig): Promise<readonly PlanTask[]> {
   const { history, rowsAfter } = graphRun(config).context
   const rows = (await rowsAfter?.(history.at(-1)?.seq ?? 0)) ?? []
   return fold(planView, [...history, ...rows]).tasks.toArray()

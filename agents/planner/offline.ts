@@ -1,7 +1,8 @@
 import { call, fail, type OfflineRequest, type OfflineScript, type OfflineTurn, say } from '@millrace/server/adk'
 import { chatModel } from '@millrace/server/langgraph'
 import type { SearchResult } from '../corpus/search.ts'
-import { changesFor, type GivenTask, proposal } from './offline-proposal.ts'
+import type { GivenTask } from './offline-edits.ts'
+import { changesFor, proposal } from './offline-proposal.ts'
 
 /** The offline script of the graph's nodes. Searches, artifacts and data items are real. */
 const plannerScript: OfflineScript = {

@@ -217,6 +217,27 @@ describe('planner, offline', () => {
     expect(fold(planView, own.history).tasks.at(2)?.id).toBe(third!.id)
   })
 
+  test('what a person changes while the answer is written stays so', async () => {
+    const own = testSession('planner')
+    await own.run('Plan a product launch')
+    const [first, second, third] = fold(planView, own.history).tasks.toArray()
+    const meanwhile = (changes: readonly TaskEdit[]) => {
+      let edited = false
+      return ({ kind }: RunEvent) => {
+        if (kind === 'agent' && !edited) edit(own, changes)
+        edited ||= kind === 'agent'
+        return false
+      }
+    }
+    await own.run('Rename task 1 to Old words', { until: meanwhile([{ task: first!.id, removed: true }]) })
+    expect(titles(own)).toEqual([second!.title, third!.title])
+    await own.run('Rename task 1 to Old words', { until: meanwhile([{ task: second!.id, title: 'My own words' }]) })
+    expect(titles(own)).toEqual(['My own words', third!.title])
+    // The number is that of the list which the person saw.
+    await own.run('Remove task 2', { until: meanwhile([{ task: 'mine', title: 'My own task', order: 0 }]) })
+    expect(titles(own)).toEqual(['My own task', 'My own words'])
+  })
+
   test('a request that names its steps becomes those tasks, and each of them is carried out', async () => {
     const own = testSession('planner')
     await own.run(
@@ -243,6 +264,50 @@ describe('planner, offline', () => {
     const own = testSession('planner')
     await own.run(request)
     expect(titles(own).length).toBeGreaterThan(1)
+  })
+
+  test.each([
+    ['Help me move to Berlin', ['Research move to Berlin']],
+    ['Yes please plan my wedding', ['Research my wedding']],
+    ['Hello, could you plan a trip to Rome?', ['Research a trip to Rome']],
+    ['1. buy milk\n2. bake a cake\n3. invite friends', ['Buy milk', 'Bake a cake', 'Invite friends']],
+    ['For the party:\n- buy milk\n- bake a cake', ['Buy milk', 'Bake a cake']],
+    [`Plan ${'a very long journey '.repeat(60)}`, [expect.stringMatching(/^Research a very long/)]],
+    ['Remove the old furniture from my flat', ['Research Remove the old furniture from my flat']],
+  ])('a request is read whatever is polite before it, and as the list that it is: %s', async (request, first) => {
+    const own = testSession('planner')
+    await own.run(request)
+    expect(titles(own).slice(0, first.length)).toEqual(first)
+  })
+
+  const before = [
+    'Survey the CRM market',
+    'Compare prices and choice in the CRM market',
+    'Write a summary of the CRM market',
+  ]
+  test.each([
+    ['Remove the second task', [before[0], before[2]]],
+    ['Could you delete task #2?', [before[0], before[2]]],
+    ['drop the last one', [before[0], before[1]]],
+    ['Remove tasks 1 and 2', [before[2]]],
+    ['Remove “Survey the CRM market”', [before[1], before[2]]],
+    ['Also remove the prices task', [before[0], before[2]]],
+    ['Clear the plan', []],
+    ['Please rename the first task to Survey rivals', ['Survey rivals', before[1], before[2]]],
+    ['Add a step: review the budget', [...before, 'Review the budget']],
+    ['Also add a task to call Bob', [...before, 'Call Bob']],
+    ['Add a budget review', [...before, 'Budget review']],
+    ['Move task 3 to the top', before],
+    ['Remove task 9', before],
+    ['make it shorter', before],
+    ['Why?', before],
+    ['Looks good, execute it', before],
+  ])('words about the plan change what they name, and are no tasks of their own: %s', async (message, after) => {
+    const own = testSession('planner')
+    await own.run('Plan a competitor analysis of the CRM market')
+    expect(titles(own)).toEqual(before)
+    await own.run(message)
+    expect(titles(own)).toEqual(after)
   })
 
   test('a stop between the end of a task and its reflection loses no finding', async () => {

@@ -5,7 +5,8 @@ import { assessBurn } from './assess-burn.ts'
 import { decidePathway } from './assess-nepa.ts'
 import { assessSalvage } from './assess-salvage.ts'
 import { assessTrails } from './assess-trails.ts'
-import { knownFires } from './data/fires.ts'
+import { fires } from './data/fires.ts'
+import { areaOfProject, coordination, format, roadsOfProject } from './instructions.ts'
 import { recoveryScript } from './offline.ts'
 import { keepBriefing, keepFindings } from './state.ts'
 
@@ -21,10 +22,9 @@ export const examples = [
 ]
 
 const llm = model({ offline: recoveryScript })
-const fireId = z.string().describe('Such as cedar-creek-2022')
-const format = `Answer in markdown with numbered sections, and close with one headed "Confidence & Source": a line **Confidence:** with the
-percentage your tool stated, if it stated one, and a line **Source:** with its sources and references; say that the data set is illustrative.
-Use the tool's figures and no others. If the tool has no data for the fire, say so and give no figures.`
+const fireId = z
+  .string()
+  .describe(`${fires.map(({ id }) => id).join(', ')}; for a fire or a year without data its own name, and no other id`)
 
 const burnAnalyst = new LlmAgent({
   name: 'burn_analyst',
@@ -76,7 +76,8 @@ const nepaAdvisor = new LlmAgent({
   name: 'nepa_advisor',
   description: 'Which environmental review a project needs, with the regulation.',
   model: llm,
-  instruction: `You are a NEPA advisor. Call decide_pathway, then report, with a line **Regulatory Basis:** per action. ${format}`,
+  instruction: `You are a NEPA advisor. Call decide_pathway, then report, with a line **Regulatory Basis:** per action. Name the limits and which of them
+the project breaks, and what was not checked. A rule is applied to numbers: state no confidence. ${format}`,
   tools: [
     new FunctionTool({
       name: 'decide_pathway',
@@ -84,8 +85,8 @@ const nepaAdvisor = new LlmAgent({
         'Compares a salvage project with the limits of the categorical exclusions; without acres, all that is worth salvaging.',
       parameters: z.object({
         fire_id: fireId,
-        salvage_acres: z.number().min(0).optional(),
-        temporary_road_miles: z.number().min(0).optional(),
+        salvage_acres: z.number().min(0).optional().describe(areaOfProject),
+        temporary_road_miles: z.number().min(0).optional().describe(roadsOfProject),
       }),
       execute: ({ fire_id, salvage_acres, temporary_road_miles }, context) =>
         keepFindings('nepa_findings', decidePathway(fire_id, salvage_acres, temporary_road_miles), context),
@@ -97,11 +98,7 @@ export const rootAgent = new LlmAgent({
   name: 'coordinator',
   description,
   model: llm,
-  instruction: `You coordinate post-fire recovery. You have data for ${knownFires} only, and it is illustrative. If a question names another fire,
-answer "I have data for ${knownFires} only", consult no one and give no figures. For a briefing, consult all four specialists in one turn with the request
-"fire_id:<id>", then ask the follow-ups their answers call for, then write the briefing: one paragraph each for fire severity, infrastructure damage,
-timber salvage and the NEPA pathway, each with its confidence if one was stated, then **Overall Confidence:** (the lowest of them) and **Recommended Actions:**.
-For a narrower question consult only who is needed, and pass the person's own numbers on. Use the specialists' figures and no others.`,
+  instruction: coordination,
   afterModelCallback: keepBriefing,
   tools: specialists([burnAnalyst, trailAssessor, cruisingAssistant, nepaAdvisor]),
 })

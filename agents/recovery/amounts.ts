@@ -3,6 +3,8 @@ type Units = readonly (readonly [name: string, size: number])[]
 
 /** One hectare, in acres. */
 export const hectare = 2.47105
+/** One kilometre, in miles. */
+export const kilometre = 0.6214
 
 /** In acres, as the rule counts them. */
 export const areas: Units = [
@@ -12,8 +14,8 @@ export const areas: Units = [
 /** In miles, as the rule counts them. */
 export const lengths: Units = [
   ['miles?|mi', 1],
-  ['kilomet(?:re|er)s?|km', 0.6214],
-  ['met(?:re|er)s?|m', 0.0006214],
+  ['kilomet(?:re|er)s?|km', kilometre],
+  ['met(?:re|er)s?|m', kilometre / 1000],
   ['feet|foot|ft', 1 / 5280],
   ['yards?|yd', 1 / 1760],
 ]

@@ -52,6 +52,16 @@ describe('recovery, offline', () => {
       ['47%', 'nothing'],
       ['$410,000', 'nothing'],
     ])
+    // Two results have a confidence of 90 %, and two have a 5 that counts plots: the one of the same passage comes first.
+    const origin = (line: string, text: string): string => {
+      const figures = figuresIn(briefing.split('\n').find((each) => each.includes(line)) ?? '')
+      const figure = figures.find((each) => each.text === text)
+      const [place] = figure === undefined ? [] : support.of(figure, undefined, [figures])
+      return `${place?.evidence.name} ${place?.path}`
+    }
+    expect(origin('Infrastructure Damage', '90%')).toBe('classify_damage proof_layer.confidence')
+    expect(origin('Timber Salvage', '91%')).toBe('assess_salvage proof_layer.confidence')
+    expect(origin('Timber Salvage', '$1,434,284')).toBe('assess_salvage value_usd')
   })
 
   test('the figures of the briefing are the tools’ own', () => {

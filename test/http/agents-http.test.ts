@@ -169,3 +169,41 @@ describe('the agents of a folder', () => {
     expect((globalThis as { notesLoaded?: number }).notesLoaded).toBe(1)
   })
 })
+
+describe('what agents are told', () => {
+  const told = async (recordPrompts: boolean): Promise<string> => {
+    await write(
+      'keyed/agent.ts',
+      `import { FunctionTool, LlmAgent } from '@google/adk'
+       import { call, model, z } from '@millrace/server/adk'
+       const key = process.env.WEATHER_API_KEY
+       const look = new FunctionTool({ name: 'look', description: \`Asks with \${key}\`, parameters: z.object({}), execute: () => ({}) })
+       export const rootAgent = new LlmAgent({
+         name: 'keyed', description: \`Has \${key}\`, instruction: \`Be terse. Use \${key}.\`, tools: [look],
+         model: model({ offline: () => call('look', {}) }),
+       })
+       export const examples = [\`Try \${key}\`]`,
+    )
+    process.env.WEATHER_API_KEY = 'wk-9f8e7d6c5b4a3210'
+    const own = discoverAgents(folder, { models, env: () => process.env })
+    const one = await testServer({ agents: own, recordPrompts: () => recordPrompts })
+    try {
+      const paths = ['/agents', '/api/projects/keyed', '/ag-ui/keyed/capabilities', '/dev/apps/keyed/build_graph']
+      const answers = await Promise.all(paths.map((url) => one.app.inject({ url })))
+      return answers.map(({ body }) => body).join('\n')
+    } finally {
+      await one.close(0)
+      await own.close()
+      delete process.env.WEATHER_API_KEY
+    }
+  }
+
+  test('is not listed where prompts are not recorded', async () => {
+    expect(await told(true)).toContain('Be terse.')
+    expect(await told(false)).not.toContain('Be terse.')
+  })
+
+  test('is listed without keys', async () => {
+    expect(await told(true)).not.toContain('wk-9f8e7d6c5b4a3210')
+  })
+})

@@ -157,6 +157,32 @@ const askedOf = () =>
     .addEdge('close', END)
     .compile()
 
+/** A graph inside another one. */
+const nestedOf = () => {
+  const inner = new StateGraph(State)
+    .addNode('one', step('one'))
+    .addNode('two', async ({ tone }) => {
+      calls.push(`two ${tone}`)
+      return { trail: ['two'] }
+    })
+    .addEdge(START, 'one')
+    .addEdge('one', 'two')
+    .addEdge('two', END)
+    .compile()
+  return new StateGraph(State)
+    .addNode('plan', step('plan'))
+    .addNode('inner', inner)
+    .addNode('close', async ({ tone }) => {
+      calls.push('close')
+      return { messages: [{ role: 'assistant', content: String(tone) }] }
+    })
+    .addEdge(START, 'plan')
+    .addEdge('plan', 'inner')
+    .addEdge('inner', 'close')
+    .addEdge('close', END)
+    .compile()
+}
+
 const withPrompts = (agent: Agent): Agent => ({
   ...agent,
   async describe() {
@@ -183,6 +209,7 @@ describe('change one thing and run on', () => {
         graphAgent('unkept', async () => ({ graph: graphOf() as never }), models),
         graphAgent('fan', async () => ({ graph: fanOf() as never, resumable: true }), models),
         graphAgent('sent', async () => ({ graph: sentOf() as never }), models),
+        graphAgent('nested', async () => ({ graph: nestedOf() as never }), models),
         graphAgent('asked', async () => ({ graph: askedOf() as never }), models),
         graphAgent('bare', async () => ({ graph: fanOf() as never }), models),
         far,
@@ -419,6 +446,28 @@ describe('change one thing and run on', () => {
       expect(made.called).toEqual(['close'])
       expect(lastText(made.rows)).toBe('kind: deal,worker a,worker b,worker c')
     }
+  })
+
+  test('SPEC 4.10: steps of a graph inside another that had ended do not run again when the state after them is changed', async () => {
+    const { session, run, rows } = await told('nested')
+    const patch = [{ op: 'add', path: '/tone', value: 'kind' }] as const
+    const first = rows.find(({ event }) => event.kind === 'node.finished' && event.node.startsWith('inner/one'))
+    for (const seq of [first?.seq ?? 0, startOf(rows, 'inner/two@1')]) {
+      const made = await changed(session, { field: 'state', run, seq, patch })
+      expect(made.called).toEqual(['two kind', 'close'])
+      expect(lastText(made.rows)).toBe('kind')
+      expect((await json<{ state: object }>(`/sessions/${made.fork.id}/state`)).state).toMatchObject({ tone: 'kind' })
+    }
+  })
+
+  test('a key that the graph does not have is changed in the log, and the graph goes on', async () => {
+    const { session, run, rows } = await told('sent')
+    const patch = [{ op: 'add', path: '/note', value: 'mine' }] as const
+    const ended = rows.findLast(({ event }) => event.kind === 'node.finished' && event.node.startsWith('worker'))
+    const made = await changed(session, { field: 'state', run, seq: ended?.seq ?? 0, patch })
+    expect(made).toMatchObject({ called: ['close'], outcome: 'done' })
+    const { state } = await json<{ state: object }>(`/sessions/${made.fork.id}/state`)
+    expect(state).toMatchObject({ note: 'mine' })
   })
 
   test('a run that began with an answer goes on with it and with the changed state', async () => {

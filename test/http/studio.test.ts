@@ -45,6 +45,8 @@ beforeAll(async () => {
   server = await testServer({
     agents: { agents },
     access: { tokens },
+    // Without it, what agents are told is not shown to users with tokens.
+    recordPrompts: () => true,
     limits: { shares: { starts: { user: 1000 } } },
     ...(log === undefined ? {} : { log }),
   })

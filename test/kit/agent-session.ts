@@ -1,6 +1,6 @@
 import type { JsonObject, Recorded, RunEvent, RunInput } from '@millrace/core'
 import { applyState } from '@millrace/core'
-import { discoverAgents } from '@millrace/server'
+import { discoverAgents, type ModelSettings } from '@millrace/server'
 import { exampleAgents } from './built-packages.ts'
 
 export interface AgentRunOptions {
@@ -10,11 +10,9 @@ export interface AgentRunOptions {
   readonly until?: (event: RunEvent, seen: readonly RunEvent[]) => boolean
 }
 
-/** For tests of the examples: a session in memory, run after run, offline and without pauses. */
-export function testSession(name: string) {
-  const catalog = discoverAgents(exampleAgents, {
-    models: { tokensPerSecond: 0 },
-  })
+/** For tests of the examples: a session in memory, run after run, without pauses, and offline unless a model is given. */
+export function testSession(name: string, models: ModelSettings = {}) {
+  const catalog = discoverAgents(exampleAgents, { models: { tokensPerSecond: 0, ...models } })
   const agent = catalog.agents.get(name)
   if (agent === undefined) throw new Error(`no agent ${name}`)
   const history: Recorded[] = []
@@ -46,6 +44,7 @@ export function testSession(name: string) {
         signal: new AbortController().signal,
         now: Date.now,
         newId: () => `id${++ids}`,
+        rowsAfter: async (seq: number) => history.filter((row) => row.seq > seq),
       }
       const events: RunEvent[] = []
       for await (const event of agent.run(whole, context)) {

@@ -139,8 +139,13 @@ test('.env: the process wins over the agent’s folder, that over the agents fol
   utimesSync(join(mine.folder, 'agents/a/.env'), 1, 1)
   expect(saidIn(await server.run('a', 'hi', '2'))).toBe('edited,agents,here,secret-lake')
   expect(server.said()).not.toContain('secret-lake')
+  // The next run has an edit of the two around it, too, and what left a file is gone.
+  mine.write('agents/.env', 'RIVER=new river\n')
+  expect(saidIn(await server.run('a', 'hi', '3'))).toBe('edited,new river,here,secret-lake')
+  mine.write('.env', 'CITY=here\nHILL=new hill\n')
+  expect(saidIn(await server.run('a', 'hi', '4'))).toBe('edited,new river,new hill,')
   const other = mine.serve([], { CITY: 'process', LAKE: '' })
-  expect(saidIn(await other.run('a', 'hi', '1'))).toBe('process,agents,here,')
+  expect(saidIn(await other.run('a', 'hi', '1'))).toBe('process,new river,new hill,')
 })
 
 test('millrace.config is found in the working directory, beside the agents folder and by --config', async () => {

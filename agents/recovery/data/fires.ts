@@ -59,7 +59,7 @@ const otherFire = (other: string): Subject => ({
   refusal: `I have data for ${knownFires} only. I have none for ${other}, so I give no figures for it. Ask me about the ${knownFires} Fire.`,
 })
 
-const dated = ({ name, year }: Pick<Fire, 'name' | 'year'>): string => `the ${name} Fire of ${year}`
+export const dated = ({ name, year }: Pick<Fire, 'name' | 'year'>): string => `the ${name} Fire of ${year}`
 
 const sameNameIn = (year: number): Subject => ({
   other: dated({ ...onlyFire, year }),

@@ -20,6 +20,9 @@ test('variables of files are put into the process, and leave it when they leave 
   writeFileSync(join(own, '.env'), 'A=edited\n')
   expect(env.of(own)).toEqual({ A: 'edited', B: 'b c', D: 'process' })
   expect(variables).toEqual({ A: 'edited', B: 'b c', D: 'process' })
+  writeFileSync(join(folder, '.env'), 'A=here\n')
+  expect(env.of(own)).toEqual({ A: 'edited', D: 'process' })
+  expect(variables).toEqual({ A: 'edited', D: 'process' })
 })
 
 test('the tokens of users are for the settings only: no agent gets them', () => {

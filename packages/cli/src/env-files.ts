@@ -11,6 +11,8 @@ export type Env = Readonly<Record<string, string | undefined>>
 export interface EnvFiles {
   /** The variables of the working directory and the process, for settings. */
   readonly base: Env
+  /** What `read` and `of` read besides the `.env` of the agent's folder and of the agents folder. */
+  readonly files: readonly string[]
   /** The variables of the agent in `folder`, read from its files now. */
   read(folder: string): Env
   /** The same; they are also put into this process, for an agent whose code runs in it. */
@@ -42,9 +44,11 @@ export function envFiles(variables: NodeJS.ProcessEnv, workingFolder: string): E
     forAgents({ ...readEnv(workingFolder), ...readEnv(join(folder, '..')), ...readEnv(folder) })
   return {
     base,
+    files: [join(workingFolder, '.env')],
     read: (folder) => ({ ...filesOf(folder), ...own }),
     of(folder) {
       const found = filesOf(folder)
+      apply(workingFolder, forAgents(readEnv(workingFolder)))
       apply(folder, found)
       return { ...found, ...own }
     },

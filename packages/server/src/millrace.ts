@@ -6,6 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'f
 import type { CallRecording } from './agent/call-recorder.ts'
 import type { AgentCatalog } from './agent/catalog.ts'
 import { recordSeal } from './agent/record-seal.ts'
+import { withoutInstructions } from './agent/shown-description.ts'
 import { type EvalStore, memoryEvalStore } from './eval/eval-store.ts'
 import { adkEveryAuthor, adkWithoutPartials } from './http/adk/adk-without-partials.ts'
 import { agUiProtobufFormat } from './http/ag-ui/protobuf.ts'
@@ -86,6 +87,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const { log, now, newId, owner, version } = options
   const agents = directoryOf(options)
   const limits = { ...defaultLimits, ...options.limits, shares: sharesWith(options.limits?.shares) }
+  const recording = recordingFor(options)
   let closing = false
   let stopped = false
   // Only our own clients get the log whole: to other clients an engine's checkpoints mean nothing.
@@ -114,7 +116,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     // Without a secret that lasts, checkpoints count until the server ends.
     seal: recordSeal(log.secret ?? randomBytes(32)),
     onAudit: audit,
-    recording: recordingFor(options),
+    recording,
   })
   const fanOut = streams({
     log,
@@ -143,7 +145,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     engine,
     streams: fanOut,
     views: viewReads(log, limits),
-    agents,
+    agents: shownTo(agents, recording),
     now,
     newId,
     limits,
@@ -207,6 +209,22 @@ function directoryOf({ agents: catalog, fallback }: MillraceOptions): AgentDirec
     get fallback() {
       if (fallback !== undefined && catalog.agents.has(fallback)) return fallback
       return names()[0] ?? ''
+    },
+  }
+}
+
+/** The agents for those who ask: where prompts are not recorded, the instructions are not shown in a list of agents either. */
+function shownTo(agents: AgentDirectory, recording: (agent: string) => CallRecording): AgentDirectory {
+  return {
+    get names() {
+      return agents.names
+    },
+    get(name) {
+      const agent = agents.get(name)
+      return agent === undefined || recording(name).prompts ? agent : withoutInstructions(agent)
+    },
+    get fallback() {
+      return agents.fallback
     },
   }
 }

@@ -110,6 +110,30 @@ describe('gemini', () => {
     expect(outline(seen).at(-1)).toBe('failed (model-error: not that)')
   })
 
+  test.each<[string, Answer, string]>([
+    [
+      'a page',
+      (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hi</h1>'),
+      "the answer is text/html, not an event stream: check that http://127.0.0.1:PORT is the model's address",
+    ],
+    [
+      'an error in the middle of the stream',
+      events(
+        [chunk([{ text: 'Clear ' }]), { error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } }],
+        '\r\n',
+      ),
+      'gemini-2.5-flash: overloaded (HTTP 503).',
+    ],
+  ])('%s fails the run with a reason to act on', async (_, answered, message) => {
+    const wire = await start([answered])
+    const seen = await sessionOf(settings(wire)).run(words)
+    expect(
+      outline(seen)
+        .at(-1)
+        ?.replace(/:\d{4,5} /, ':PORT '),
+    ).toBe(`failed (model-error: ${message})`)
+  })
+
   test('an answer cut at the token limit is an answer', async () => {
     const wire = await start([events([chunk([{ text: 'Clear sk' }]), chunk([{ text: '' }], 'MAX_TOKENS')], '\r\n')])
     const seen = await sessionOf(settings(wire)).run(words)

@@ -10,7 +10,6 @@ import {
   explainThrown,
   fileEvalStore,
   type Millrace,
-  modelSettings,
   removeAside,
   type ShareName,
   type SomeShares,
@@ -123,8 +122,8 @@ async function compose(
   const config = await configFor(folder, settings.config)
   const agents = discoverAgents(folder, {
     ...(isolated ? { isolate: { ...settings.agentLimits, onFault } } : {}),
-    models: modelSettings(env.base),
     env: isolated ? env.read : env.of,
+    envFiles: env.files,
     config,
     host: webHost(globalThis),
     onLoad: (agent, again) => {

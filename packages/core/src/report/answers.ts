@@ -1,6 +1,7 @@
-import { claimsIn } from '../view/proof/claim.ts'
+import { type Claim, claimsIn } from '../view/proof/claim.ts'
 import { evidenceBefore } from '../view/proof/evidence.ts'
 import type { Proof } from '../view/proof/fact.ts'
+import type { ClaimFigure } from '../view/proof/figure.ts'
 import { type Support, supportIn } from '../view/proof/support.ts'
 import { itemsOf } from '../view/transcript/index.ts'
 import type { Item, Message } from '../view/transcript/item.ts'
@@ -72,9 +73,11 @@ function checking(facts: ReportFacts, answers: Iterable<Message>): (message: Mes
   return ({ text, seq, endSeq = seq }) => {
     // The evidence of an answer before the oldest that was read is not known.
     if (isCut && endSeq <= oldest) return { isCut }
-    const figures = claimsIn(text).flatMap((claim) =>
+    const claims = claimsIn(text)
+    const lines = linesOf(text, claims)
+    const figures = claims.flatMap((claim, i) =>
       claim.figures.map((figure): CheckedFigure => {
-        const [place] = support.of(figure, seq)
+        const [place] = support.of(figure, seq, [claim.figures, lines[i] ?? []])
         const kind = place?.evidence.kind
         return {
           text: figure.text,
@@ -86,4 +89,20 @@ function checking(facts: ReportFacts, answers: Iterable<Message>): (message: Mes
     )
     return { figures, isCut }
   }
+}
+
+/** For each claim, the figures of the whole line that it begins on. */
+function linesOf(text: string, claims: readonly Claim[]): readonly (readonly ClaimFigure[])[] {
+  const lines: ClaimFigure[][] = []
+  let end = -1
+  return claims.map(({ start, figures }) => {
+    if (start > end) {
+      const next = text.indexOf('\n', start)
+      end = next < 0 ? text.length : next
+      lines.push([])
+    }
+    const line = lines.at(-1) ?? []
+    line.push(...figures)
+    return line
+  })
 }

@@ -255,5 +255,11 @@ describe('configuration', () => {
     await expect(loadConfig(join(folder, 'b'))).rejects.toThrow(/millrace\.config\.json: agents\.far\.url: /)
     await write('c/millrace.config.json', '{')
     await expect(loadConfig(join(folder, 'c'))).rejects.toThrow(/millrace\.config\.json: /)
+    await write('e/millrace.config.ts', 'export const settings = { agents: {} }')
+    await expect(loadConfig(join(folder, 'e'))).rejects.toThrow(
+      /config\.ts: it exports no configuration: write export default/,
+    )
+    await write('f/millrace.config.ts', "const by = 'name'\nexport { by }\nexport const recordPrompts = { far: false }")
+    expect(await loadConfig(join(folder, 'f'))).toEqual({ recordPrompts: { far: false } })
   })
 })

@@ -30,6 +30,8 @@ export interface DiscoveryOptions {
   readonly patience?: number
   /** The environment of the agent in a folder, read before each load of its file. Its model settings win over `models`. */
   readonly env?: (folder: string) => Readonly<Record<string, string | undefined>>
+  /** Files that `env` reads besides the `.env` of an agent's folder and of the folder around it: an edit loads the agents again. */
+  readonly envFiles?: readonly string[]
   /** Called whenever an agent's file was loaded; `again` says that it was loaded before. */
   readonly onLoad?: (description: AgentDescription, again: boolean) => void
   /** Called for each error that an agent's own code threw during a run, with the place in its file. */
@@ -125,8 +127,9 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
 }
 
 function fileAgentOptions(options: DiscoveryOptions, processes: AgentProcesses | undefined): FileAgentOptions {
-  const { patience = 2_000, onLoad, onThrow } = options
+  const { patience = 2_000, envFiles = [], onLoad, onThrow } = options
   return {
+    envFiles,
     open: processes === undefined ? openHere(options) : processes.open,
     patience,
     onLoad: onLoad ?? (() => {}),

@@ -73,7 +73,7 @@ async function exported(file: string): Promise<unknown> {
     if (file.endsWith('.json')) return JSON.parse(await readFile(file, 'utf8'))
     // The module is handed over, so that a folder without node_modules works, as it does for agents.
     const module = await loadModule(file, { '@millrace/server': { defineConfig } })
-    return isObject(module) && 'default' in module ? module.default : module
+    return isObject(module) && 'default' in module ? module.default : namedParts(module)
   } catch (error) {
     throw new MillraceError(
       'invalid',
@@ -82,6 +82,13 @@ async function exported(file: string): Promise<unknown> {
       error,
     )
   }
+}
+
+/** The parts of a configuration that a file exports by name. Other exports are its own affair, but one without a part is a slip. */
+function namedParts(module: unknown): unknown {
+  const parts = Object.entries(isObject(module) ? module : {}).filter(([name]) => name in millraceConfig.shape)
+  if (parts.length === 0) throw new Error('it exports no configuration: write export default defineConfig({ … })')
+  return Object.fromEntries(parts)
 }
 
 function readConfig(value: unknown, file: string): MillraceConfig {

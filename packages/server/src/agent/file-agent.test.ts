@@ -30,6 +30,7 @@ const event: RunEvent = { kind: 'log', level: 'info', message: 'hello' }
 function fileAgent(patience: number, ...opened: readonly Partial<OpenedAgent>[]): FileAgent {
   const left = [...opened]
   return new FileAgent('a', file, {
+    envFiles: [],
     patience,
     onLoad: () => undefined,
     onThrow: () => undefined,

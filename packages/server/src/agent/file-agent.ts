@@ -14,6 +14,8 @@ export interface FileAgentOptions {
   readonly open: (name: string, file: string, again: boolean) => Promise<OpenedAgent>
   /** Idle milliseconds that a listing waits for a file that is being loaded. A run waits ten times as long. */
   readonly patience: number
+  /** Files of variables for all agents: an edit of one loads the agent again, as one of the `.env` beside it does. */
+  readonly envFiles: readonly string[]
   /** Called after each load. `again` says that a version was loaded before. */
   readonly onLoad: (description: AgentDescription, again: boolean) => void
   /** Called for each error that the agent's own code threw. */
@@ -207,7 +209,8 @@ export class FileAgent implements Agent {
     const folder = dirname(this.file)
     const { files, missing, stamps } = await sourcesOf(this.file)
     if (number !== this.#loads) return
-    this.#files = [...files, ...missing, join(folder, '.env'), join(dirname(folder), '.env')]
+    const { envFiles } = this.#options
+    this.#files = [...files, ...missing, join(folder, '.env'), join(dirname(folder), '.env'), ...envFiles]
     // As they were before they were read: an edit since then, which may import other files, is loaded by the next request.
     this.#stamp = stampOf(this.#files, stamps)
     const opened = await this.#open(number > 1)

@@ -6,6 +6,7 @@ import type { AgentConfig, AgentFile } from './exported.ts'
 import { lazyStream } from './lazy-stream.ts'
 import { type ModelSettings, secretsOf } from './model/settings.ts'
 import { knowSecrets } from './own-secrets.ts'
+import { withoutSecretTexts } from './shown-description.ts'
 
 /** Loads the file and opens its agent: the one place where an author's code enters this process. */
 export async function openAgent(name: string, file: string, models: ModelSettings, again: boolean): Promise<Agent> {
@@ -22,7 +23,7 @@ function openFile(name: string, file: AgentFile, models: ModelSettings, hook: ()
   return {
     name,
     async describe() {
-      const described = await agent.describe()
+      const described = withoutSecretTexts(await agent.describe())
       const named = title === undefined ? described : { ...described, title }
       if (engine.hookModels === undefined) return named
       return { ...named, capabilities: { ...described.capabilities, changedPrompts: true } }

@@ -1,6 +1,6 @@
 import { isObject, type RunEvent } from '@millrace/core'
 import { PrintedPartial } from './printed-partial.ts'
-import { isLong, redacted } from './redact.ts'
+import { isLong, redacted, withoutKeys } from './redact.ts'
 
 /** The secrets of the agents that this process has opened. */
 const known = new Set<string>()
@@ -10,18 +10,11 @@ export function knowSecrets(secrets: readonly string[]): void {
   for (const secret of secrets) if (isLong(secret)) known.add(secret)
 }
 
-/**
- * What can only be a key, also where no variable has it because it stands in the code: the token behind `Bearer`, keys that
- * begin as those of well-known services do, and what an address has as a key or a password.
- */
-const keys =
-  /(\bBearer\s{1,4})(?=[\w.~+/-]{0,200}\d)[\w.~+/-]{8,}=*|\b(?:sk|pk|rk)-(?=[\w-]{0,200}\d)[\w-]{16,}|\bAIza[\w-]{30,}|\bgh[pousr]_\w{20,}|\bxox[abprs]-[\w-]{10,}|\bAKIA[A-Z0-9]{16}\b|([?&](?:api[-_]?key|key|access[-_]?token|token|secret)=)[^&\s"'<>]{8,}|(:\/\/[^\s:/?#@"']{0,100}:)[^\s/?#@"']{4,200}(?=@)/gi
-
 /** The text without the secrets of agents: a server that an agent calls may repeat the key that it refuses. */
 export function withoutOwnSecrets(text: string): string {
   let clean = text
   for (const secret of known) clean = clean.replaceAll(secret, redacted)
-  return clean.replace(keys, (_, bearer = '', query = '', address = '') => `${bearer}${query}${address}${redacted}`)
+  return withoutKeys(clean)
 }
 
 /**

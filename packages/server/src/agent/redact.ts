@@ -33,9 +33,34 @@ function passwordIn(address: string): readonly string[] {
   }
 }
 
+/** The value, and the letters that it is in base64, wherever in a longer text it stands: `Basic` sends user and key so. */
+export function withBase64(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret)
+  const forms = [0, 1, 2].map((before) => {
+    const letters = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+    // The letters at both ends also hold bits of what is around the value.
+    return letters.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3))
+  })
+  return [secret, ...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_'))]
+}
+
 /**
- * The value of a JSON text without secrets: known values wherever they are, and texts under keys that name a secret. The
- * bytes of files are left out too, because the log has them in the message that brought them.
+ * What can only be a key, also where no variable has it because it stands in the code: what follows `Bearer` or the name of
+ * the header, keys that begin as those of well-known services do, and what an address has as a key or a password.
+ */
+const keys =
+  /(\bBearer\s{1,4})(?=[\w.~+/-]{0,200}\d)[\w.~+/-]{8,}=*|(\bAuthorization["']?\s{0,2}[:=]\s{0,2}["']?(?:Basic|Bearer|Token)\s{1,4})[\w.~+/-]{8,}=*|\b(?:sk|pk|rk)-(?=[\w-]{0,200}\d)[\w-]{16,}|\bAIza[\w-]{30,}|\bgh[pousr]_\w{20,}|\bxox[abprs]-[\w-]{10,}|\bAKIA[A-Z0-9]{16}\b|([?&](?:api[-_]?key|key|access[-_]?token|token|secret)=)[^&\s"'<>]{8,}|(:\/\/[^\s:/?#@"']{0,100}:)[^\s/?#@"']{4,200}(?=@)/gi
+
+export function withoutKeys(text: string): string {
+  return text.replace(
+    keys,
+    (_, bearer = '', header = '', query = '', address = '') => `${bearer}${header}${query}${address}${redacted}`,
+  )
+}
+
+/**
+ * The value of a JSON text without secrets: known values wherever they are, what can only be a key, and texts under keys
+ * that name a secret. The bytes of files are left out too, because the log has them in the message that brought them.
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): Json {
   const found = secrets.filter((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))
@@ -43,7 +68,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): Json {
   found.sort((a, b) => b.length - a.length)
   const clean = (value: string): string => found.reduce((rest, secret) => rest.replaceAll(secret, redacted), value)
   return JSON.parse(text, (key, value: unknown) => {
-    if (typeof value === 'string') return secretKey.test(key) ? redacted : clean(value)
+    if (typeof value === 'string') return secretKey.test(key) ? redacted : withoutKeys(clean(value))
     if (!isObject(value)) return value
     if (key === 'inlineData' && typeof value.data === 'string')
       return { ...value, data: `(${value.data.length} characters)` }

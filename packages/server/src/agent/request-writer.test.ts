@@ -12,6 +12,7 @@ import { expect, test } from 'vitest'
 import { dice } from '../../../core/src/testing/dice.ts'
 import type { RunContext } from './agent.ts'
 import { CallRecorder, type CallRecording } from './call-recorder.ts'
+import { withBase64 } from './redact.ts'
 import type { RequestWords } from './request-writer.ts'
 
 const question = { role: 'user', parts: [{ text: 'How far has the fire come since the report of this morning?' }] }
@@ -29,7 +30,7 @@ function running(
   history: readonly Recorded[] = [],
   recording: CallRecording = { prompts: true },
   run = 'r1',
-  secrets = ['sk-secret-0123'],
+  secrets: readonly string[] = ['sk-secret-0123'],
 ) {
   const rows: Recorded[] = [...history]
   let time = 0
@@ -125,6 +126,19 @@ test('SPEC 1.9: secrets are not recorded, by their values and by the names of th
     { parts: [{ text: 'my key is [redacted], do not tell' }] },
     { parts: [{ inlineData: { data: '(160 characters)' } }] },
   ])
+})
+
+test.each([
+  ['as Basic sends it with a user', Buffer.from('user:wk-9f8e7d6c5b4a3210').toString('base64')],
+  ['in base64', Buffer.from('wk-9f8e7d6c5b4a3210').toString('base64')],
+  ['in the code, behind the name of the header', 'Authorization: Basic dXNlcjpsZXRtZWlu'],
+  ['in the code, of a well-known service', 'sk-live-1234567890abcdefghij'],
+])('SPEC 1.9: a key is not recorded %s', (_, secret) => {
+  const run = running([], { prompts: true }, 'r1', withBase64('wk-9f8e7d6c5b4a3210'))
+  const text = `Call it with ${secret} and be brief.`
+  run.ask({ system: text, contents: [{ role: 'user', parts: [{ text: `${text} Now.`.repeat(3) }] }] })
+  expect(modelRequestOf(run.calls(), 'r1/c1')?.system).toMatch(/^Call it with .*\[redacted\].* and be brief\.$/)
+  expect(JSON.stringify(run.rows)).not.toContain(secret.slice(-16))
 })
 
 test('SPEC 1.9: the key of a server that wants none is a word like any other', () => {

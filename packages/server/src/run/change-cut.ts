@@ -64,7 +64,27 @@ export function cutForState(rows: readonly Recorded[], { seq }: ChangeOfState): 
       'conflict',
       'the run has ended here, so nothing would run; choose an earlier step, or send a message',
     )
-  return { seq, step: seq, about: {} }
+  return { seq: withEnd(rows, seq), step: seq, about: {} }
+}
+
+/**
+ * A call that has ended at this row has its last records in the rows right behind it: the end of a model call after its
+ * message, the result of a tool after its end. They are reused too, or else the call would be made again, or have no figures.
+ */
+function withEnd(rows: readonly Recorded[], seq: number): number {
+  let at = rows.findLastIndex((row) => row.seq <= seq)
+  const ended: string[] = []
+  for (; ; at++) {
+    const [event, next] = [rows[at]?.event, rows[at + 1]?.event]
+    if (event?.kind === 'tool.finished') ended.push(event.call)
+    const isEnd =
+      next?.kind === 'model.finished'
+        ? event?.kind === 'agent' && !isPartial(event.event) && next.messages?.includes(event.message) === true
+        : event?.kind === 'tool.finished' &&
+          (next?.kind === 'tool.finished' ||
+            (next?.kind === 'agent' && ended.some((call) => resultOf(next.event, call) !== undefined)))
+    if (!isEnd) return Math.max(seq, rows[at]?.seq ?? seq)
+  }
 }
 
 /**

@@ -90,6 +90,26 @@ describe('what is reused of a run', () => {
     expect(plan.reused).toEqual({ modelCalls: 1, toolCalls: 1 })
   })
 
+  test('SPEC 4.10: a call that had ended at the changed moment goes along with its last records', () => {
+    const [start, request, ...rest] = talk
+    const ended: RunEvent = { kind: 'model.finished', call: 'c1', status: 'ok', node: 'a@1', messages: ['m1'] }
+    const ran = (call: string): RunEvent => ({
+      kind: 'tool.finished',
+      call,
+      name: 'look',
+      status: 'ok',
+      duration: 1,
+      node: 'a@1',
+    })
+    const events = [start, request, rest[0], ended, ran('f'), ran('g'), ...rest.slice(2)].filter(
+      (each) => each !== undefined,
+    )
+    // Right after the message, and after the first of two tools.
+    expect(planChange(adk(events), state(13))).toMatchObject({ seq: 14, reused: { modelCalls: 1, toolCalls: 0 } })
+    expect(planChange(adk(events), state(15))).toMatchObject({ seq: 17, reused: { modelCalls: 1, toolCalls: 1 } })
+    expect(planChange(adk(events), state(14))).toMatchObject({ seq: 14 })
+  })
+
   test('a request is sent again from before its call', () => {
     const plan = planChange(adk(talk), prompt('c1'))
     expect(plan).toMatchObject({

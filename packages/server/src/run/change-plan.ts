@@ -168,7 +168,23 @@ function withRecord({ rows, isRecord }: ChangedRun, seq: number, run: string): n
   const next = rows.find((row) => row.seq > seq)
   if (next === undefined || !isRecord(next.event)) return seq
   const kept = rows.filter((row) => row.seq <= seq)
-  return RunLedger.of(kept, run).openNodes.length === 0 ? next.seq : seq
+  const around = nodesAround(kept)
+  return RunLedger.of(kept, run).openNodes.every((node) => around.has(node)) ? next.seq : seq
+}
+
+/** The nodes that the one of the last row is inside of: they go on after it, and have no results of their own yet. */
+function nodesAround(rows: readonly Recorded[]): ReadonlySet<string> {
+  const last = rows.at(-1)?.event
+  const parents = new Map(
+    rows.flatMap(({ event }) => (event.kind === 'node.started' ? [[event.node, event.parent] as const] : [])),
+  )
+  const around = new Set<string>()
+  for (let node = last?.kind === 'node.finished' ? parents.get(last.node) : undefined; node !== undefined; ) {
+    if (around.has(node)) break
+    around.add(node)
+    node = parents.get(node)
+  }
+  return around
 }
 
 function eventOf({ session, by }: ChangedRun, { field, run }: Change, seq: number): Omit<Changed, 'after'> {

@@ -22,7 +22,13 @@ const started: RunEvent = {
   input: { messages: [{ id: 'u', role: 'user', content: { role: 'user', parts: [{ text: 'go' }] } }] },
 }
 /** A run in which an agent looks something up and says it; `id` makes its ids. */
-const run = (id: string, acres: number, words: string, recorded = true): readonly Happened[] => {
+const run = (
+  id: string,
+  acres: number,
+  words: string,
+  recorded = true,
+  more: readonly RunEvent[] = [],
+): readonly Happened[] => {
   const events = [
     started,
     ...(recorded ? [asked('c1', 'a')] : []),
@@ -32,6 +38,7 @@ const run = (id: string, acres: number, words: string, recorded = true): readonl
     ...(recorded ? [asked('c2', 'a')] : []),
     said(`${id}3`, 'a', [{ text: words }]),
     ...(recorded ? [ended('c2', `${id}3`)] : []),
+    ...more,
   ]
   const rows = events.map((event, i): Recorded => ({ seq: i + 1, at: i, run: 'r', event }))
   return happenedIn(messagesOf(itemsOf(fold(transcriptView, rows))), fold(callsView, rows), undefined)
@@ -47,6 +54,20 @@ test('the first divergence is named by agent, number and kind', () => {
     side: 'left',
   })
   expect(firstDivergence(run('x', 1, 'One.'), run('y', 2, 'Two.'))).toMatchObject({ name: 'a’s first call of look' })
+})
+
+test('a call of a step that ran again counts once, with what it gave then', () => {
+  const again = (words: string): readonly RunEvent[] => [
+    { kind: 'superseded', messages: ['y3'], nodes: [] },
+    asked('c3', 'a'),
+    said('y4', 'a', [{ text: words }]),
+    ended('c3', 'y4'),
+  ]
+  expect(firstDivergence(run('x', 1, 'One.'), run('y', 1, 'One.', true, again('One.')))).toBeUndefined()
+  expect(firstDivergence(run('x', 1, 'One.'), run('y', 1, 'One.', true, again('Two.')))).toMatchObject({
+    name: 'a’s second model call',
+    side: 'left',
+  })
 })
 
 test('without records of model calls, the messages are compared', () => {

@@ -1,4 +1,12 @@
-import { type Calls, type Json, type JsonObject, type Message, modelAnswersOf, type ToolCard } from '@millrace/core'
+import {
+  type Call,
+  type Calls,
+  type Json,
+  type JsonObject,
+  type Message,
+  modelAnswersOf,
+  type ToolCard,
+} from '@millrace/core'
 
 /** Something that happened in a run: a message of the user, a model call with its answer, a tool call with its result. */
 export interface Happened {
@@ -77,7 +85,13 @@ function print(content: Json): string {
 /** What happened, in the order of the log. Where no model call is recorded, the messages of the agents are compared. */
 export function happenedIn(messages: readonly Message[], calls: Calls, run: string | undefined): readonly Happened[] {
   const isOf = (each: { readonly run: string }): boolean => run === undefined || each.run === run
-  const models = calls.calls.toArray().filter((call) => call.kind === 'model' && call.status !== 'cut' && isOf(call))
+  const lost = new Set(messages.flatMap(({ superseded, run: of, id }) => (superseded === true ? [`${of} ${id}`] : [])))
+  // A step that ran again made its calls again: the first attempt is not what happened.
+  const isLost = ({ run: of, messages: ids = [] }: Call): boolean =>
+    ids.length > 0 && ids.every((id) => lost.has(`${of} ${id}`))
+  const models = calls.calls
+    .toArray()
+    .filter((call) => call.kind === 'model' && call.status !== 'cut' && isOf(call) && !isLost(call))
   const asked = models.map((call): Happened => {
     return {
       kind: 'model',

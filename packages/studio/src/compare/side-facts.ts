@@ -52,7 +52,8 @@ export interface SideFacts {
 export function sideFacts({ transcript, usage, calls, state, cuts }: SideViews, run: string | undefined): SideFacts {
   const items = itemsOf(transcript).filter((item) => run === undefined || item.run === run)
   const asked = runsWithQuestion(items)
-  const messages = messagesOf(items).filter((item) => item.superseded !== true && !isAskingCall(item, asked))
+  const said = messagesOf(items).filter((item) => !isAskingCall(item, asked))
+  const messages = said.filter(({ superseded }) => superseded !== true)
   const tools = new Map<string, number>()
   for (const message of messages)
     for (const part of visibleParts(message))
@@ -64,7 +65,7 @@ export function sideFacts({ transcript, usage, calls, state, cuts }: SideViews, 
   const latest = run === undefined ? transcript.latest?.status : undefined
   return {
     messages,
-    happened: happenedIn(messages, calls, run),
+    happened: happenedIn(said, calls, run),
     state: run === undefined || end === undefined ? state.current : stateAt(state, end.seq),
     changes: items.filter((item) => item.kind === 'changed'),
     outcome: runWord(latest ?? end?.outcome ?? 'running', end?.error?.code),

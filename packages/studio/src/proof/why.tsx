@@ -3,6 +3,7 @@ import {
   claimsIn,
   defined,
   type Evidence,
+  figuresIn,
   itemsOf,
   type Proof,
   type Support,
@@ -27,6 +28,8 @@ interface Chosen {
   readonly sentence: string
   /** What its numbers count where it does not say so: the head of a table's column. */
   readonly of: string | undefined
+  /** The paragraph, list item or cell that the sentence is in. */
+  readonly around: string
   /** The place of the chosen figure in the sentence; undefined when the sentence itself was chosen. */
   readonly figure: number | undefined
 }
@@ -67,11 +70,12 @@ export function WhyThisAnswer({ session, answer }: { readonly session: SessionHa
     const claim = target.closest('[data-claim]')
     const sentence = claim?.getAttribute('data-claim')
     const of = claim?.getAttribute('data-of') ?? undefined
+    const around = claim?.closest('p, li, tr, blockquote')?.textContent ?? ''
     const figure = target.closest('[data-figure]')?.getAttribute('data-figure')
     choose(
       typeof sentence !== 'string'
         ? undefined
-        : { sentence, of, figure: typeof figure === 'string' ? Number(figure) : undefined },
+        : { sentence, of, around, figure: typeof figure === 'string' ? Number(figure) : undefined },
     )
   }
   if (text === '') return null
@@ -96,12 +100,16 @@ export function WhyThisAnswer({ session, answer }: { readonly session: SessionHa
   )
 }
 
-function placesOf({ sentence, of, figure }: Chosen, support: SupportIndex): readonly Support[] {
+function placesOf({ sentence, of, around, figure }: Chosen, support: SupportIndex): readonly Support[] {
   const claims = claimsIn(sentence, of)
   const figures = claims.flatMap((claim) => claim.figures)
   const names = figure === undefined ? claims.flatMap((claim) => claim.names) : []
   const wanted = figure === undefined ? figures : figures.filter(({ start }) => start === figure)
-  const all = [...wanted.flatMap((each) => support.of(each)), ...names.flatMap((each) => support.ofName(each))]
+  const passages = [figures, figuresIn(around)]
+  const all = [
+    ...wanted.flatMap((each) => support.of(each, undefined, passages)),
+    ...names.flatMap((each) => support.ofName(each)),
+  ]
   return [...new Map(all.map((each) => [`${each.evidence.seq} ${each.path} ${each.excerpt}`, each])).values()]
 }
 

@@ -141,7 +141,11 @@ function setNode(step: Step, node: NodeId, track: NodeTrack): void {
 /** The second attempt of a step may use the same ids again. */
 export function lintSuperseded(step: Step, { messages, nodes }: Superseded): void {
   const count = messages.length
-  const sentence = `A step was cut short and done again: ${count} ${count === 1 ? 'message' : 'messages'} no longer ${count === 1 ? 'counts' : 'count'}.`
+  const lost =
+    count === 0
+      ? ''
+      : `: ${count} ${count === 1 ? 'message' : 'messages'} no longer ${count === 1 ? 'counts' : 'count'}`
+  const sentence = `A step was cut short and done again${lost}.`
   // A run that goes on from a change has lost nothing where all that it reuses had ended.
   if (count + nodes.length > 0) addProblem(step, 'superseded', sentence)
   let { messages: known, calls, nodes: tracks } = step.run

@@ -78,12 +78,25 @@ export function countedWords(path: string, name: string): readonly string[] {
   return counts.has(words.at(-1) ?? '') ? [...words, ...wordsIn(name)] : words
 }
 
+/** Before `min`, these make it minutes: in `min_acres` and `temp_min` it is the least of several. */
+const spans = new Set('duration time elapsed travel drive walk wait delay runtime uptime'.split(' '))
+
+/** What is measured in degrees, also where a field does not say in which: `temp`, and `temp_c`. */
+const temperatures = new Set(['temp', 'temps', 'temperature', 'temperatures'])
+
+export const isTemperature = (words: readonly string[]): boolean => words.some((word) => temperatures.has(word))
+
 const wordsIn = (text: string): readonly string[] =>
   text
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .split(/[^a-zA-Z]+/)
     .filter((word) => word !== '')
-    .map((word) => (isBare(word) ? word.toLowerCase() : unitName(word)))
+    .map((word) => word.toLowerCase())
+    .map((word, at, words) => {
+      const before = words[at - 1] ?? ''
+      if (word === 'min' && !spans.has(before)) return word
+      return isBare(word) && !(temperatures.has(before) && /[cf]/.test(word)) ? word : unitName(word)
+    })
 
 /** What is measured in a field: `distance_km` is in kilometers. */
 export function unitOfField(path: string): string | undefined {

@@ -51,9 +51,11 @@ const digits = [
 const pattern = new RegExp(
   [
     String.raw`(?<rule>\b\d{1,3}\s?(?:CFR|U\.?S\.?C\.?)\s?§{0,2}\s?\d{1,6}(?:\.\d{1,6})?[a-z]?(?:\([a-z0-9]{1,5}\)){0,6})`,
-    String.raw`(?<iso>\b\d{4}-\d{2}-\d{2})(?:\b|T\d{2}:[\d:.]{2,16}(?:Z|[+-]\d{2}:?\d{2})?)`,
+    String.raw`(?<iso>\b\d{4}(?:-\d{2}-\d{2}|/\d{2}/\d{2}))(?:\b|T\d{2}:[\d:.]{2,16}(?:Z|[+-]\d{2}:?\d{2})?)`,
     String.raw`(?<dmy>\b\d{1,2}${ordinal}\s(?:of\s)?${month},?\s\d{4}\b)`,
     String.raw`(?<mdy>\b${month}\s\d{1,2}${ordinal},?\s\d{4}\b)`,
+    String.raw`(?<dm>\b\d{1,2}${ordinal}\s(?:of\s)?${month}(?![\w]))`,
+    String.raw`(?<md>\b(?!May\s\d{1,2}\s[a-z])${month}\s\d{1,2}${ordinal}(?![\w%]|[.,:]\d|\s?[-–]\s?\d))`,
     String.raw`(?<![\w.:,])(?<time>\d{1,2}:\d{2})(?::\d{2})?(?:\s?(?<half>[ap])\.?m\b)?(?![\w:])`,
     String.raw`(?<label>\b[A-Z][A-Za-z]{0,15}-\d{1,9}(?:\.\d{1,9})?\b|#\d{1,9}(?:\.\d{1,9})?\b)`,
     String.raw`(?<money>[$€£]\s?)?(?<![\w.])(?<number>[-−]?(?:${digits}))(?:(?<percent>\s?%|\s(?:percent|per cent|pct)\b)|(?<letter>[kKMB]|bn)\b|\s(?<word>thousand|million|billion)\b|(?<unit>${units})(?!\w))?(?!\w)`,
@@ -68,11 +70,12 @@ export function figuresIn(text: string, of?: string): readonly ClaimFigure[] {
     const [written] = match
     const start = match.index
     const place = { text: written, start, end: start + written.length }
-    const { rule, iso, dmy, mdy, time, half, label, number } = match.groups ?? {}
+    const { rule, iso, dmy, mdy, dm, md, time, half, label, number } = match.groups ?? {}
     if (rule !== undefined) found.push({ ...place, kind: 'rule', key: squeezed(rule) })
-    else if (iso !== undefined) found.push({ ...place, kind: 'date', key: iso })
+    else if (iso !== undefined) found.push({ ...place, kind: 'date', key: iso.replaceAll('/', '-') })
     else if (dmy !== undefined || mdy !== undefined)
       found.push({ ...place, kind: 'date', key: dateOf(dmy ?? mdy ?? '') })
+    else if (dm !== undefined || md !== undefined) found.push({ ...place, kind: 'date', key: dayOf(dm ?? md ?? '') })
     else if (time !== undefined) found.push({ ...place, kind: 'label', key: timeOf(time, half) })
     else if (label !== undefined) found.push({ ...place, kind: 'label', key: label.toUpperCase() })
     else if (number !== undefined && !isMarker(text, place) && !isIdentifier(text, place, match.groups ?? {}))
@@ -143,10 +146,19 @@ function timeOf(time: string, half: string | undefined): string {
 }
 
 function dateOf(text: string): string {
+  return `${/\d{4}$/.exec(text)?.[0]}${dayOf(text).slice(1)}`
+}
+
+/** `--03-05`: a day of a year that the text does not name. */
+function dayOf(text: string): string {
   const [, name = ''] = /([A-Z][a-z]{2})/.exec(text) ?? []
   const at = months.findIndex((each) => each.startsWith(name)) + 1
-  const numbers = text.match(/\d+/g) ?? []
-  return `${numbers[1]}-${String(at).padStart(2, '0')}-${String(numbers[0]).padStart(2, '0')}`
+  return `--${String(at).padStart(2, '0')}-${String(/\d+/.exec(text)?.[0]).padStart(2, '0')}`
+}
+
+/** Whether the date is that day, in any year. */
+export function isDay({ key }: ClaimFigure, day: ClaimFigure): boolean {
+  return day.key.startsWith('--') && key !== day.key && key.endsWith(day.key.slice(1))
 }
 
 function squeezed(rule: string): string {

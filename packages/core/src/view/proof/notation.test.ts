@@ -25,6 +25,10 @@ describe('a figure is the same in every notation', () => {
     ['the 15th of September 2022', ['date 2022-09-15']],
     ['2022-09-15T10:00:00Z', ['date 2022-09-15']],
     ['at 9:05, 09:05:30 and 2:30 pm', ['label 9:05', 'label 9:05', 'label 14:30']],
+    ['2022/09/15', ['date 2022-09-15']],
+    ['on Sept. 5, the 5th of March and 12 March', ['date --09-05', 'date --03-05', 'date --03-12']],
+    ['In May 12 plots burned', ['number 12']],
+    ['March 5.5 and March 2024', ['number 5.5', 'number 2024']],
     ['1,234', ['number 1234']],
     ['1.234', ['number 1.234']],
   ])('%s', (text, wanted) => expect(keys(text)).toEqual(wanted))
@@ -53,6 +57,12 @@ describe('a figure is held where it counts the same thing', () => {
     ['100%', { containment: 100 }],
     ['100%', { share: 1 }],
     ['$1.1M', { net: 1_100_000 }],
+    ['10–20 acres', { min_acres: 10, max_acres: 20 }],
+    ['It opened on March 5.', { opened: '2024-03-05' }],
+    ['It opened on 5 March.', 'opened March 5, 2024'],
+    ['-5 °C', { temp_c: -5 }],
+    ['-5 °C to 12 °C', { temp_min: -5, temperature: 12 }],
+    ['12 minutes', { duration_min: 12 }],
   ])('%s in %j', (text, value) => expect(judged(text, value).filter((state) => state !== 'supported')).toEqual([]))
 
   test.each([
@@ -69,6 +79,11 @@ describe('a figure is held where it counts the same thing', () => {
     ['42%', '42 acres'],
     ['2,022 acres', { started: '2022-09-15' }],
     ['2:30 pm', { at: '2:30' }],
+    ['It opened on March 6.', { opened: '2024-03-05' }],
+    ['It opened on March 5, 2024.', 'opened March 5'],
+    ['5 °C', { temp_f: 5 }],
+    ['12 °C', { trails: 12 }],
+    ['12 km', { duration_min: 12 }],
   ])('not %s in %j', (text, value) => expect(judged(text, value)).not.toContain('supported'))
 
   test('results may be JSON in JSON, as deep as they like', () => {

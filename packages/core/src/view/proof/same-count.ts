@@ -1,4 +1,4 @@
-import { countedWords, isUnit, unitName, unitOfField } from './counted.ts'
+import { countedWords, isTemperature, isUnit, unitName, unitOfField } from './counted.ts'
 import type { Evidence } from './evidence.ts'
 import type { ClaimFigure } from './figure.ts'
 
@@ -37,6 +37,7 @@ export function countsTheSame({ evidence, figure, path }: FigurePlace, wanted: C
   const words = figure.of === undefined ? countedWords(path, evidence.name) : [figure.of]
   if (kind === 'percent') return words.some((word) => shares.has(word))
   if (isMoney(wanted)) return words.some((word) => amounts.has(word))
+  if ((unit === 'celsius' || unit === 'fahrenheit') && isTemperature(words)) return true
   return wanted.of !== undefined && words.includes(wanted.of)
 }
 

@@ -3,7 +3,7 @@ import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import type { Json } from '../../json/json.ts'
 import { claimsIn } from './claim.ts'
 import { type Evidence, evidenceBefore } from './evidence.ts'
-import { figuresIn } from './figure.ts'
+import { type ClaimFigure, figuresIn } from './figure.ts'
 import { claimSupport, supportIn, supportSteps } from './support.ts'
 
 describe('figures', () => {
@@ -156,6 +156,34 @@ describe('support', () => {
     expect(claimSupport(claim, supportIn([]))).toBe('unsupported')
     expect(claimSupport({ ...claim, figures: [] }, both)).toBe('nothing to check')
   })
+  test('of equal places, the result that holds the figures beside comes first', () => {
+    const index = supportIn([
+      { kind: 'tool', name: 'salvage', run: 'r', seq: 9, value: { confidence: 0.9, plots: 5 } },
+      { kind: 'tool', name: 'trails', run: 'r', seq: 5, value: { confidence: 0.9, trails: 5, points: 12 } },
+    ])
+    const [first, second] = claimsIn('12 points on 5 trails. (Confidence: 90%)')
+    const [figure] = second?.figures ?? []
+    const named = (...passages: (readonly ClaimFigure[])[]) =>
+      figure === undefined ? [] : index.of(figure, undefined, passages).map(({ evidence }) => evidence.name)
+    expect(named()).toEqual(['salvage', 'trails'])
+    expect(named(second?.figures ?? [])).toEqual(['salvage', 'trails'])
+    expect(named(second?.figures ?? [], [...(first?.figures ?? []), ...(second?.figures ?? [])])).toEqual([
+      'trails',
+      'salvage',
+    ])
+  })
+
+  test('words that hold all figures beside do not come before a result', () => {
+    const index = supportIn([
+      { kind: 'agent', name: 'a', run: 'r', seq: 9, value: '12 points on 5 trails' },
+      { kind: 'tool', name: 'trails', run: 'r', seq: 5, value: { points: 12 } },
+    ])
+    const figures = figuresIn('12 points on 5 trails')
+    expect(figures.slice(0, 1).flatMap((each) => index.of(each, undefined, [figures])[0]?.evidence.kind)).toEqual([
+      'tool',
+    ])
+  })
+
   test('one index serves several answers: what came after an answer does not hold it', () => {
     const [figure, rounded] = claimsIn('It burned 127,311 acres, or 4.2 miles.').flatMap((claim) => claim.figures)
     if (figure === undefined || rounded === undefined) throw new Error('no figures')

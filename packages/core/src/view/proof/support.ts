@@ -1,8 +1,9 @@
 import { isObject } from '../../json/json.ts'
 import type { Claim } from './claim.ts'
+import { Closest, type Passage } from './closest.ts'
 import { isUnit } from './counted.ts'
 import type { Evidence } from './evidence.ts'
-import { type ClaimFigure, figuresIn } from './figure.ts'
+import { type ClaimFigure, figuresIn, isDay } from './figure.ts'
 import { countsTheSame, type FigurePlace, unitBeside } from './same-count.ts'
 
 /** Where a figure of an answer is in the log. */
@@ -19,9 +20,10 @@ export interface Support {
 export interface SupportIndex {
   /**
    * Every place that holds the figure, tools and records before the words of agents and persons. With `before`, only
-   * places in events before that seq, so that one index serves several answers.
+   * places in events before that seq, so that one index serves several answers. With `passages`, the figures of the
+   * sentence and of the line around it, the result that holds most of them comes before other results.
    */
-  of(figure: ClaimFigure, before?: number): readonly Support[]
+  of(figure: ClaimFigure, before?: number, passages?: readonly Passage[]): readonly Support[]
   /** The texts that hold the name as it is written, whatever its case. */
   ofName(name: string): readonly Support[]
 }
@@ -95,21 +97,27 @@ export function* supportSteps(evidence: readonly Evidence[]): Generator<undefine
     yield undefined
   }
   numbers.sort((a, b) => (a.figure.value ?? 0) - (b.figure.value ?? 0))
+  const placesOf = (figure: ClaimFigure, before: number): readonly Support[] => {
+    const found = new Ranked(figure)
+    for (const place of places.get(figure.key) ?? []) {
+      if (place.evidence.seq < before) found.add(place, place.figure.text === figure.text ? 'exact' : 'same')
+    }
+    for (const place of isYear(figure) ? dates : []) {
+      if (place.evidence.seq < before && place.figure.key.startsWith(`${figure.text}-`)) found.add(place, 'same')
+    }
+    for (const place of figure.kind === 'date' ? dates : []) {
+      if (place.evidence.seq < before && isDay(place.figure, figure)) found.add(place, 'same')
+    }
+    for (const place of sharesOf(figure).flatMap((key) => places.get(key) ?? [])) {
+      if (place.evidence.seq < before) found.add(place, 'same')
+    }
+    if (found.isEmpty) for (const place of roundedIn(numbers, figure, before)) found.add(place, 'rounded')
+    return found.best()
+  }
+  const closest = new Closest(placesOf)
   return {
-    of: (figure, before = Number.POSITIVE_INFINITY) => {
-      const found = new Ranked(figure)
-      for (const place of places.get(figure.key) ?? []) {
-        if (place.evidence.seq < before) found.add(place, place.figure.text === figure.text ? 'exact' : 'same')
-      }
-      for (const place of isYear(figure) ? dates : []) {
-        if (place.evidence.seq < before && place.figure.key.startsWith(`${figure.text}-`)) found.add(place, 'same')
-      }
-      for (const place of sharesOf(figure).flatMap((key) => places.get(key) ?? [])) {
-        if (place.evidence.seq < before) found.add(place, 'same')
-      }
-      if (found.isEmpty) for (const place of roundedIn(numbers, figure, before)) found.add(place, 'rounded')
-      return found.best()
-    },
+    of: (figure, before = Number.POSITIVE_INFINITY, passages = []) =>
+      closest.order(placesOf(figure, before), passages, before, ({ evidence: { kind } }) => order.indexOf(kind)),
     ofName: (name) => {
       const wanted = name.toLowerCase()
       const found: Support[] = []

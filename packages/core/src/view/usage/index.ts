@@ -65,7 +65,7 @@ function modelStarted(state: UsageReport, { run, at }: Recorded, event: ModelSta
 }
 
 /** What a recorded call used is what its record says. One that never finished has no record of it. */
-function modelFinished(state: UsageReport, { run }: Recorded, event: ModelFinished): UsageReport {
+function modelFinished(state: UsageReport, { run, at }: Recorded, event: ModelFinished): UsageReport {
   const key = inRun(run, event.call)
   const known = state.index.recorded.get(key)
   if (known === undefined) return state
@@ -73,7 +73,8 @@ function modelFinished(state: UsageReport, { run }: Recorded, event: ModelFinish
   const { usage, firstToken: wait, cost } = event
   let next = withUsageIndex(state, { recorded: state.index.recorded.delete(key) })
   if (isObject(usage)) next = spent(next, run, agent, tokensOf(usage))
-  if (typeof wait === 'number') next = recordedToken(next, run, agent, wait, startedAt + wait)
+  // Rows that came during a commit have its time: the call may have begun earlier, but its first token came before its end.
+  if (typeof wait === 'number') next = recordedToken(next, run, agent, wait, Math.min(at, startedAt + wait))
   return isObject(cost) ? paid(next, run, agent, cost) : next
 }
 

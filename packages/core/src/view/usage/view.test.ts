@@ -157,8 +157,10 @@ test('SPEC 5.7: of calls at the same time, the first token of the run is the one
   const waitOf = (...events: RunEvent[]) => fold(usageView, rowsOf([started, ...events])).runs.at(0)?.firstToken
   // Rows are 100 ms apart: c1 begins at 100 and c2 at 200, which ends first.
   expect(waitOf(begins('c1'), begins('c2'), ends('c2', 90), ends('c1', 150))).toBe(150)
-  expect(waitOf(begins('c1'), begins('c2'), ends('c1', 250), ends('c2', 140))).toBe(140)
+  expect(waitOf(begins('c1'), begins('c2'), ends('x'), ends('x'), ends('c1', 250), ends('c2', 140))).toBe(140)
   expect(waitOf(begins('c1'), begins('c2'), ends('c2'), ends('c1', 150))).toBe(150)
+  // A row that came during a commit has its time: c1 began before 100, and had ended at 200, when c2 began.
+  expect(waitOf(begins('c1'), ends('c1', 250), begins('c2'), ends('c2', 40))).toBe(250)
   // The call of another server began before its row.
   expect(waitOf(begins('c1', 80), begins('c2', 190), ends('c1', 90), ends('c2', 95))).toBe(95)
 })

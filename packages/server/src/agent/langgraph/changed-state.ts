@@ -42,9 +42,12 @@ export async function changedState(
   if (changed === undefined) return unchanged
   const values =
     changed.field === 'tool' ? await changedResult(changed, before) : await changedKeys(graph, context, changed)
+  // Only keys that the graph does not have: LangGraph takes no write of nothing.
+  if (Object.keys(values).length === 0) return unchanged
   // The answer of the run is still to be given: the change comes with it, because a checkpoint of its own has no questions.
   if (ownCheckpoint(context)?.run !== context.run || openAnswers(input, before).length > 0)
     return { values, applied: false }
+  if (await changedInside(graph, config, before, values)) return { values: {}, applied: true }
   const isLast = (before.tasks ?? []).length <= 1 && (await knowsLast(graph, config, context))
   if (isLast && graph.updateState !== undefined) {
     try {
@@ -56,6 +59,48 @@ export async function changedState(
   }
   const { Command } = await import('@langchain/langgraph')
   return { values: {}, input: new Command({ update: values }), applied: false }
+}
+
+/**
+ * Writes the change into the inner graphs that have begun and not ended. They give it to the graph around them as they end;
+ * to change that one would begin them anew, with steps that had ended. False where one has not all of the keys.
+ */
+async function changedInside(
+  graph: CompiledGraph,
+  config: object,
+  before: Snapshot,
+  values: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
+  const { updateState } = graph
+  const begun = begunInside(before)
+  if (begun.length === 0 || updateState === undefined) return false
+  const configurable: unknown = Reflect.get(config, 'configurable')
+  try {
+    for (const { config: place } of begun)
+      await updateState.call(
+        graph,
+        { ...config, configurable: { ...(isObject(configurable) ? configurable : {}), ...place?.configurable } },
+        values,
+      )
+  } catch (error) {
+    if (!isAmbiguous(error)) throw error
+    return false
+  }
+  // A graph takes no notice of keys that it does not have. What was written then belongs to no step that will run.
+  const written = begunInside(await graph.getState(config, { subgraphs: true }))
+  return written.every(
+    ({ values: own }) => isObject(own) && Object.keys(values).every((key) => Object.hasOwn(own, key)),
+  )
+}
+
+/** The innermost ones. */
+function begunInside({ tasks = [] }: Snapshot): readonly Snapshot[] {
+  return tasks.flatMap(({ state }) => {
+    const inner: Snapshot = isObject(state) ? state : {}
+    if (inner.config?.configurable?.checkpoint_id === undefined) return []
+    const deeper = begunInside(inner)
+    return deeper.length > 0 ? deeper : [inner]
+  })
 }
 
 /** The change that the run goes on with, unless a later checkpoint has it. */

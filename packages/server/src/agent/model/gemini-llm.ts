@@ -3,6 +3,7 @@ import { defined } from '@millrace/core'
 import { streamFailure, vendorRefusal } from './failure.ts'
 import { finish } from './finish.ts'
 import { modelFetch } from './model-fetch.ts'
+import { noStream } from './sdk-llm.ts'
 import type { ModelSettings } from './settings.ts'
 import { isSealed } from './thought-seal.ts'
 
@@ -21,7 +22,7 @@ export class GeminiLlm extends Gemini {
     return {
       ...super.getHttpOptions(),
       ...defined({ baseUrl: googleBaseUrl }),
-      fetch: modelFetch(this.#settings),
+      fetch: streamsOnly(modelFetch(this.#settings), googleBaseUrl),
     }
   }
 
@@ -41,7 +42,7 @@ export class GeminiLlm extends Gemini {
         else whole = whole === undefined ? response : join(whole, response)
       }
     } catch (error) {
-      const failure = signal?.aborted ? undefined : streamFailure(error)
+      const failure = signal?.aborted ? undefined : (noStreamIn(error) ?? streamFailure(error))
       if (failure === undefined) throw signal?.aborted ? error : this.#refused(error)
       yield failure
       return
@@ -63,9 +64,38 @@ export class GeminiLlm extends Gemini {
   }
 }
 
+/** An answer that is no stream of events, where the SDK would look for its frames in vain. */
+class NoStreamError extends Error {
+  readonly response: LlmResponse
+  constructor(response: LlmResponse) {
+    super(response.errorMessage)
+    this.response = response
+  }
+}
+
+const noStreamIn = (error: unknown): LlmResponse | undefined => {
+  if (error instanceof NoStreamError) return error.response
+  return error instanceof Error && error.cause !== undefined ? noStreamIn(error.cause) : undefined
+}
+
+function streamsOnly(fetch: typeof globalThis.fetch, baseUrl: string | undefined): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init)
+    const url = new URL(input instanceof Request ? input.url : input)
+    if (!response.ok || url.searchParams.get('alt') !== 'sse') return response
+    // The SDK does not look at the type, so a proxy may have lost it; a page or JSON has no frames.
+    if (!/^(?:text\/html|application\/json)\b/.test(response.headers.get('content-type') ?? '')) return response
+    const failure = noStream(response, baseUrl ?? url.origin)
+    if (failure === undefined) return response
+    await response.body?.cancel()
+    throw new NoStreamError(failure)
+  }
+}
+
+/** An error in the middle of a stream has words of the SDK before the vendor's. */
 function vendorError(text: string): { readonly code?: unknown; readonly message?: string } {
   try {
-    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: string } }
+    const { error } = JSON.parse(text.replace(/^[^{]*/, '')) as { error?: { code?: unknown; message?: string } }
     return error ?? {}
   } catch {
     return {}

@@ -1,4 +1,4 @@
-import { isLong, secretsIn } from '../redact.ts'
+import { isLong, secretsIn, withBase64 } from '../redact.ts'
 import type { ModelTape } from './tape.ts'
 
 /** The settings of all models. The CLI reads them from the environment; nothing here does. */
@@ -47,7 +47,7 @@ export function secretsOf(settings: ModelSettings): readonly string[] {
   const known = secretLists.get(settings)
   if (known !== undefined) return known
   const all = [googleApiKey, anthropicApiKey, openaiApiKey, ...secrets].filter((key) => key !== undefined)
-  const list = [...new Set(all.filter(isLong))]
+  const list = [...new Set(all.filter(isLong).flatMap(withBase64))]
   secretLists.set(settings, list)
   return list
 }
