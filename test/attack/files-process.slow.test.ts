@@ -139,7 +139,8 @@ describe('signals', () => {
     npm.child.kill('SIGTERM')
     // The pipes close when the last process that has them ends.
     await npm.exit
-    expect(isAlive(pid)).toBe(false)
+    // They close a moment before the process is gone.
+    await expect.poll(() => isAlive(pid)).toBe(false)
     await (await sqliteLog({ folder: at('npm'), now: Date.now })).close()
   })
 })

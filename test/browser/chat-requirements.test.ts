@@ -55,7 +55,7 @@ test('an agent in the address is chosen, until another one is', async () => {
   await page.goto(`${served.address}/?agent=recovery`)
   const picker = page.getByTestId('agent-picker')
   await page.locator('[data-testid="agent-recovery"].chosen').waitFor()
-  expect(await picker.inputValue()).toBe('recovery')
+  await expect.poll(() => picker.inputValue()).toBe('recovery')
   await picker.selectOption('planner')
   await page.locator('[data-testid="agent-planner"].chosen').waitFor()
   expect(new URL(page.url()).search).toBe('')

@@ -149,7 +149,7 @@ test('stop ends the run, and the page says so', async () => {
   await tab.page.getByText('2 3', { exact: false }).first().waitFor()
   await tab.page.getByTestId('stop-button').click()
   await tab.page.getByTestId('message-complete').waitFor()
-  expect(await tab.page.getByTestId('status').textContent()).toBe('cancelled')
+  await expect.poll(() => tab.page.getByTestId('status').textContent()).toBe('cancelled')
   await tab.page.getByTestId('send-button').waitFor()
 })
 
@@ -160,19 +160,19 @@ test.each([
   const tab = await studio.open()
   await ask(tab, 'assistant', 'Delete all proverbs')
   await tab.page.getByTestId(button).waitFor()
-  expect(await tab.page.getByTestId('status').textContent()).toBe('waiting')
+  await expect.poll(() => tab.page.getByTestId('status').textContent()).toBe('waiting')
   await tab.shot(`interrupt-${name}`)
   await tab.page.getByTestId(button).click()
   await tab.page.getByTestId('message-complete').nth(1).waitFor()
   expect(await tab.page.getByTestId('interrupt-answer').textContent()).toBe(answer)
-  expect(await tab.page.getByTestId('status').textContent()).toBe('done')
+  await expect.poll(() => tab.page.getByTestId('status').textContent()).toBe('done')
 })
 
 test('a run that fails says why', async () => {
   const tab = await studio.open()
   await ask(tab, 'assistant', 'Simulate a model failure')
   await tab.page.getByTestId('run-error').waitFor()
-  expect(await tab.page.getByTestId('status').textContent()).toBe('failed')
+  await expect.poll(() => tab.page.getByTestId('status').textContent()).toBe('failed')
   await tab.shot('failed')
 })
 

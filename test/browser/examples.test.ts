@@ -57,7 +57,7 @@ test('react-chat: a multi-agent conversation, a reload, a second question', asyn
       .locator('article')
       .nth(before.length - 1)
       .waitFor()
-    expect(await tab.locator('article').allTextContents()).toEqual(before)
+    await expect.poll(() => tab.locator('article').allTextContents()).toEqual(before)
     expect(noise).toEqual([])
   } finally {
     await browser.close()

@@ -148,10 +148,10 @@ test('prices of this browser give calls a cost, wherever tokens are', async () =
   await page.keyboard.press('Enter')
   await page.getByLabel('Input of offline').fill('2')
   await page.keyboard.press('Escape')
-  const model = (await page.getByTestId('usage-models').locator('tbody tr').textContent()) ?? ''
-  expect(model).toMatch(/\$\d/)
-  const total = await page.locator('.usage-panel .totals').textContent()
-  expect(total).toContain(/\$[\d.]+/.exec(model)?.[0] ?? 'no cost')
+  const row = page.getByTestId('usage-models').locator('tbody tr')
+  await expect.poll(() => row.textContent()).toMatch(/\$\d/)
+  const cost = /\$[\d.]+/.exec((await row.textContent()) ?? '')?.[0] ?? 'no cost'
+  await expect.poll(() => page.locator('.usage-panel .totals').textContent()).toContain(cost)
 })
 
 const panels = ['step', 'flow', 'wire', 'problems', 'proof', 'usage'] as const

@@ -31,7 +31,7 @@ test('timeline: a bar for every execution, and the scrubber moves the page', asy
   expect(await bars.count()).toBeGreaterThanOrEqual(5)
   await tab.getByTestId('scrubber').fill('20')
   await tab.getByTestId('moment-bar').waitFor()
-  expect(await tab.getByTestId('timeline').getByTestId('bar-now').count()).toBeGreaterThan(0)
+  await tab.getByTestId('timeline').getByTestId('bar-now').first().waitFor({ state: 'attached' })
   // How long a tool takes that still runs is not known at that moment.
   await tab.locator('.tool.pending').first().waitFor()
   expect(await tab.locator('.tool.pending .number').count()).toBe(0)
@@ -64,7 +64,7 @@ test('flow: a click with the mouse on a node opens its last step, and so does th
   await tab.getByTestId('moment-bar').waitFor({ state: 'detached' })
   await pressKey(tab, node)
   await tab.getByTestId('moment-bar').waitFor()
-  expect(await tab.getByTestId('scrubber').inputValue()).toBe(clicked)
+  await expect.poll(() => tab.getByTestId('scrubber').inputValue()).toBe(clicked)
 })
 
 test('proof: the confidence is the one in the text, with its origin', async () => {
@@ -86,7 +86,7 @@ test('proof: what a step of a graph says is an answer, whose figures are looked 
     .getByTestId('why-counts')
     .getByText(/sentences? with figures/)
     .waitFor()
-  expect(await panel.locator('.figure').count()).toBeGreaterThan(0)
+  await panel.locator('.figure').first().waitFor()
 })
 
 test('state: the tree at the cursor, what changed, and the history of one value', async () => {
@@ -348,7 +348,7 @@ test('proof: a figure of the answer leads to the results that hold it, and a pla
   await clickAt(why.locator('.figure', { hasText: '127,311' }))
   await why.getByTestId('why-place').first().waitFor()
   expect(await why.getByTestId('why-place').first().textContent()).toContain('assess_severity')
-  expect(await tab.locator('.tool.lit .tool-name').allTextContents()).toContain('burn_analyst')
+  await expect.poll(() => tab.locator('.tool.lit .tool-name').allTextContents()).toContain('burn_analyst')
   await shot('why')
   await clickAt(why.locator('.claim', { hasText: 'Deploy a BAER team' }))
   await clickAt(why.getByRole('button', { name: 'Show all' }))

@@ -138,7 +138,7 @@ test('a file without an end says that the recording was cut off, and not that it
   const buffer = Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
   await page.getByTestId('open-file').setInputFiles({ name: 'cut.jsonl', mimeType: 'application/x-ndjson', buffer })
   await page.getByRole('heading', { name: 'cut.jsonl' }).waitFor()
-  expect(await page.getByTestId('status').textContent()).toBe('cut off')
+  await expect.poll(() => page.getByTestId('status').textContent()).toBe('cut off')
   await page.getByTestId('message-complete').getByText('the recording ends before the run does').waitFor()
   expect(await page.getByTestId('run-error').count()).toBe(0)
   expect(
@@ -172,7 +172,7 @@ test('a session that was exported and dropped again is the same, step by step', 
     buffer: readFileSync(file),
   })
   await page.getByRole('heading', { name: 'again.jsonl' }).waitFor()
-  expect(await page.locator('.markdown').allTextContents()).toEqual(said)
+  await expect.poll(() => page.locator('.markdown').allTextContents()).toEqual(said)
   await page.getByTestId('scrubber').fill('2')
   await page.getByTestId('moment-bar').waitFor()
   await tab.shot('file-past')

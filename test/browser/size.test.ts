@@ -58,7 +58,7 @@ async function isFound(text: string): Promise<boolean> {
 }
 
 const expectFound = (page: Page, count: string): Promise<void> =>
-  expect.poll(() => textOf(page, 'find-bar'), { timeout: 20_000 }).toContain(count)
+  expect.poll(() => textOf(page, 'find-bar')).toContain(count)
 
 /** Scrubs to the middle with the mouse. */
 async function toTheMiddle(page: Page): Promise<void> {
@@ -83,7 +83,7 @@ function isInWindow(element: Element): boolean {
 test('a long session: flow, waterfall, inspector and wire lead to a step, live and at a scrubbed cursor', async () => {
   const page = await open(`/s/${long}?panel=flow`)
   const node = page.getByTestId('flow-node').filter({ hasText: 'burn_analyst' })
-  expect(await node.textContent()).toContain(`${runs}×`)
+  await expect.poll(() => node.textContent()).toContain(`${runs}×`)
   await press(page, node)
   await expect.poll(() => stepOf(page)).toMatch(/burn_analyst/)
   const before = await stepOf(page)
@@ -94,7 +94,7 @@ test('a long session: flow, waterfall, inspector and wire lead to a step, live a
   await page.keyboard.press('Escape')
   // The labels of the axis are free: nothing else is drawn where they are.
   const labels = page.locator('.axis .tick')
-  expect(await labels.filter({ hasText: /\d/ }).count()).toBeGreaterThan(1)
+  await expect.poll(() => labels.filter({ hasText: /\d/ }).count()).toBeGreaterThan(1)
   await toTheMiddle(page)
   // So many runs are bands until the person zooms in.
   while ((await page.getByTestId('bar-agent').count()) === 0)
@@ -282,9 +282,9 @@ test('a reader at the end of a long conversation goes to its beginning with one 
   const { lastSeq } = (await studio.app.inject(`/sessions/${many}`)).json<{ lastSeq: number }>()
   await page.getByText(`event ${lastSeq.toLocaleString('en')}`, { exact: true }).waitFor()
   // A screen reader hears the number as it is written below the timeline.
-  expect(await page.getByTestId('scrubber').getAttribute('aria-valuetext')).toBe(
-    `latest, event ${lastSeq.toLocaleString('en')}`,
-  )
+  await expect
+    .poll(() => page.getByTestId('scrubber').getAttribute('aria-valuetext'))
+    .toBe(`latest, event ${lastSeq.toLocaleString('en')}`)
   const scroller = page.locator('.block-scroller')
   await scroller.focus()
   const top = (): Promise<number> => scroller.evaluate((element) => element.scrollTop)

@@ -37,6 +37,7 @@ export { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent }
 export { adkIngest, type Ingested, type IngestOptions } from './event/ingest.ts'
 export { callText, isCallRecord, isModelCall } from './event/model-call.ts'
 export { nodePath } from './event/node-path.ts'
+export { isToolError } from './event/parts.ts'
 export { costOf, costsText, costText, listPrices, type ModelPrice, type ModelPrices } from './event/price.ts'
 export {
   isProblemCode,

@@ -223,6 +223,23 @@ describe('long-running tools', () => {
     expect(brief(events).at(-2)).toBe('root “{"result":"fine"}”')
   })
 
+  test.each([{ ticket: 7 }, { ticket: 7, error: null }, { ticket: 7, error: '' }])(
+    'that answer without a status wait, also where an error is empty: %j',
+    async (answer) => {
+      const open = new LongRunningFunctionTool({ name: 'approve', description: 'waits', execute: () => answer })
+      expect(brief(await sessionOf(root(open)).run('go')).at(-1)).toBe('interrupted')
+    },
+  )
+
+  test('that fail interrupt nothing', async () => {
+    const broken = new LongRunningFunctionTool({
+      name: 'approve',
+      description: 'fails',
+      execute: () => ({ ticket: 7, error: 'no manager is there' }),
+    })
+    expect(brief(await sessionOf(root(broken)).run('go')).at(-1)).toBe('done')
+  })
+
   test('that are done at once interrupt nothing', async () => {
     const events = await sessionOf(root(ticket('completed'))).run('go')
     expect(brief(events).at(-1)).toBe('done')

@@ -2,6 +2,7 @@ import {
   type AgentSaid,
   functionCallsOf,
   functionResponsesOf,
+  isToolError,
   type JsonObject,
   type Recorded,
   type RunEvent,
@@ -101,8 +102,7 @@ export class RunPainter {
       if (name === 'transfer_to_agent' || name.startsWith('adk_request_')) continue
       const begun = this.#calls.get(id)
       const took = begun === undefined ? '' : ` ${durationText(at - begun)}`
-      // Many tools always return the field, empty where all went well.
-      const failed = ![undefined, null, false, ''].includes(response.error as null)
+      const failed = isToolError(response.error)
       const mark = failed ? colours.bad('✗') : colours.good('←')
       const shown = this.#short(response, place, name + took)
       this.#line(place, `${mark} ${name}${colours.faint(took)}  ${failed ? colours.bad(shown) : colours.faint(shown)}`)

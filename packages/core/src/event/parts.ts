@@ -23,6 +23,11 @@ export function responseOf(part: AdkPart): AdkFunctionResponse | undefined {
   return isObject(response) && typeof response.name === 'string' ? response : undefined
 }
 
+/** Whether the `error` of a tool's result says that it failed. Many tools always have it: null, false, 0 or empty if all went well. */
+export function isToolError(error: unknown): boolean {
+  return Boolean(error)
+}
+
 export function textOf(part: AdkPart): string {
   return typeof part.text === 'string' ? part.text : ''
 }

@@ -71,7 +71,7 @@ export class CallRecorder {
   constructor(context: RunContext, input: RunInput, secrets: readonly string[] = []) {
     this.#context = context
     // Servers that want no key are often given a word such as `none` or `x` as one: it is no secret.
-    // The list itself where it can be: what is cleaned of it is remembered with it.
+    // The same list where possible, because clean values are remembered by list (`cleanValuesOf`).
     this.#secrets = secrets.every(isLong) ? secrets : secrets.filter(isLong)
     this.#recording = context.recording ?? { prompts: false }
     this.#requests = this.#recording.prompts ? new RequestWriter(context.history, input, this.#secrets) : undefined

@@ -67,3 +67,8 @@ test.each([
   'at 10:30@noon',
   'risk-assessment-of-everything',
 ])('a word that only looks like a key stays: %s', (said) => expect(withoutOwnSecrets(said)).toBe(said))
+
+test('a secret that begins like another one does not leave the rest of it', () => {
+  knowSecrets(['word-one', 'word-one-and-more'])
+  expect(withoutOwnSecrets('wrong: word-one-and-more, word-one')).toBe('wrong: [redacted], [redacted]')
+})

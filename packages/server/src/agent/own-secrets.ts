@@ -1,6 +1,6 @@
 import { isObject, type RunEvent } from '@millrace/core'
 import { PrintedPartial } from './printed-partial.ts'
-import { isLong, redacted, withoutKeys } from './redact.ts'
+import { isLong, withoutKeys, withoutValues } from './redact.ts'
 
 /** The secrets of the agents that this process has opened. */
 const known = new Set<string>()
@@ -12,9 +12,7 @@ export function knowSecrets(secrets: readonly string[]): void {
 
 /** The text without the secrets of agents: a server that an agent calls may repeat the key that it refuses. */
 export function withoutOwnSecrets(text: string): string {
-  let clean = text
-  for (const secret of known) clean = clean.replaceAll(secret, redacted)
-  return withoutKeys(clean)
+  return withoutKeys(withoutValues(text, known))
 }
 
 /**

@@ -33,6 +33,12 @@ function passwordIn(address: string): readonly string[] {
   }
 }
 
+/** The text without these secrets, the longest first: one may be the beginning of another. */
+export function withoutValues(text: string, secrets: Iterable<string>): string {
+  const found = [...secrets].filter((secret) => text.includes(secret)).sort((a, b) => b.length - a.length)
+  return found.reduce((rest, secret) => rest.replaceAll(secret, redacted), text)
+}
+
 /** The value, and the letters that it is in base64, wherever in a longer text it stands: `Basic` sends user and key so. */
 export function withBase64(secret: string): readonly string[] {
   const bytes = Buffer.from(secret)
@@ -64,9 +70,7 @@ export function withoutKeys(text: string): string {
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): Json {
   const found = secrets.filter((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))
-  // A secret may be the beginning of another one.
-  found.sort((a, b) => b.length - a.length)
-  const clean = (value: string): string => found.reduce((rest, secret) => rest.replaceAll(secret, redacted), value)
+  const clean = (value: string): string => withoutValues(value, found)
   return JSON.parse(text, (key, value: unknown) => {
     if (typeof value === 'string') return secretKey.test(key) ? redacted : withoutKeys(clean(value))
     if (!isObject(value)) return value

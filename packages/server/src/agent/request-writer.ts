@@ -185,7 +185,7 @@ export class RequestWriter {
   }
 }
 
-/** The next list of copies. It is the last one, so that a long conversation is not copied before each call. */
+/** The copies that the next request is compared with, in the list of the last ones: a long conversation is not copied again. */
 function continued(before: Json[] | undefined, keep: number, added: readonly Json[]): Json[] {
   const contents = before ?? []
   contents.length = keep

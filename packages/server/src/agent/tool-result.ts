@@ -1,4 +1,4 @@
-import { isJsonObject, isObject, type JsonObject, parseJson } from '@millrace/core'
+import { isJsonObject, isObject, isToolError, type JsonObject, parseJson } from '@millrace/core'
 import { messageOf } from './problem.ts'
 
 /** Greatest depth of a tool's result: the event around it adds a few levels, and ADK copies it recursively. */
@@ -10,10 +10,9 @@ export function toolError(message: string): JsonObject {
   return { error: message }
 }
 
-/** Whether a result says that its tool failed. Many tools always return the field, empty where all went well. */
+/** Whether a result says that its tool failed. */
 export function isFailedResult(response: unknown): boolean {
-  const error = isObject(response) ? response.error : undefined
-  return error !== undefined && error !== null && error !== false && error !== ''
+  return isObject(response) && isToolError(response.error)
 }
 
 /**

@@ -40,15 +40,17 @@ export interface ChangedRun {
 }
 
 /** How a changed run begins: with another message, or with rows of the run that was changed. */
-export type ChangedStart = ChangePlan & {
-  readonly changed: Changed
-} & (
-    | {
-        readonly input: RunInput /** The runs that the changed one took the place of. */
-        readonly replaces: readonly string[]
-      }
-    | { readonly rows: readonly ReusedRow[] }
-  )
+export type ChangedStart = ChangePlan & { readonly changed: Changed } & (AnotherMessage | ReusedRows)
+
+interface AnotherMessage {
+  readonly input: RunInput
+  /** The runs that the changed one took the place of. */
+  readonly replaces: readonly string[]
+}
+
+interface ReusedRows {
+  readonly rows: readonly ReusedRow[]
+}
 
 /** A row that the new session begins with, and when it happened first. */
 export interface ReusedRow {

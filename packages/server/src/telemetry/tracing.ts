@@ -1,4 +1,12 @@
-import { defined, type EventLog, isPartial, type ModelFinished, type ModelStarted, type Recorded } from '@millrace/core'
+import {
+  defined,
+  type EventLog,
+  isPartial,
+  isToolError,
+  type ModelFinished,
+  type ModelStarted,
+  type Recorded,
+} from '@millrace/core'
 import { idInKey } from '@millrace/core/store'
 import { type Context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 
@@ -197,7 +205,7 @@ class RunSpans {
     const parts = event.content?.parts ?? []
     for (const { functionResponse } of parts) {
       if (functionResponse?.id === undefined) continue
-      this.#toolEnded(functionResponse.id, at, isFailure(functionResponse.response?.error))
+      this.#toolEnded(functionResponse.id, at, isToolError(functionResponse.response?.error))
     }
     if (event.content?.role === 'model' && !this.#isRecorded) {
       const { promptTokenCount: input, candidatesTokenCount: output } = event.usageMetadata ?? {}
@@ -218,11 +226,6 @@ class RunSpans {
     }
     if (node !== undefined) node.last = at
   }
-}
-
-/** Many tools always return an error, empty where all went well. */
-function isFailure(error: unknown): boolean {
-  return error !== undefined && error !== null && error !== false && error !== ''
 }
 
 function numbers(values: Readonly<Record<string, unknown>>): Record<string, number> {

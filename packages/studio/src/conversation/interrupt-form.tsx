@@ -145,7 +145,10 @@ const printed = (value: Json): string => (typeof value === 'string' ? value : JS
 function Question({ asked, open, onAnswer, onCancel }: AnswerProps & { readonly onCancel: () => void }) {
   const { pending } = useActions()
   const fields = useMemo(() => fieldsOfSchema(asked.schema), [asked.schema])
-  const { details, choices } = useMemo(() => questionParts(asked.payload, asked.message), [asked])
+  const { details, choices } = useMemo(
+    () => questionParts(asked.payload, asked.message, fields === undefined),
+    [asked, fields],
+  )
   const [typed, setTyped] = useState(() => typedFrom(fields ?? []))
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string>()
@@ -158,7 +161,7 @@ function Question({ asked, open, onAnswer, onCancel }: AnswerProps & { readonly 
     <>
       {details !== undefined && <Details details={details} />}
       {/* What was offered can still be read once the question is answered. */}
-      {fields === undefined && choices.length > 0 && (
+      {choices.length > 0 && (
         <div className="interrupt-actions">
           {choices.map((choice) => (
             <Button

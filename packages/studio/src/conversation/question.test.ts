@@ -21,3 +21,8 @@ test.each([
 ])('options that are no short list of different texts are shown as they are: %j', (options) => {
   expect(questionParts({ options }, 'Which?')).toEqual({ details: { options }, choices: [] })
 })
+
+test('where the answer is a form, which has no buttons, what is offered is a detail', () => {
+  const payload = { question: 'Which?', options: ['yes', 'no'] }
+  expect(questionParts(payload, 'Which?', false)).toEqual({ details: { options: ['yes', 'no'] }, choices: [] })
+})

@@ -11,11 +11,14 @@ const mostChoices = 8
 const longestChoice = 60
 const choiceKeys = ['options', 'choices'] as const
 
-/** The parts of a question's payload. What its sentence says already is not shown twice. */
-export function questionParts(payload: Json | undefined, sentence: string | undefined): QuestionParts {
+/**
+ * The parts of a question's payload. What its sentence says already is not shown twice. Where the answer is a form,
+ * `offers` is false, and the answers that the author offers are a detail.
+ */
+export function questionParts(payload: Json | undefined, sentence: string | undefined, offers = true): QuestionParts {
   if (payload === undefined || payload === null || payload === sentence) return { details: undefined, choices: [] }
   if (!isJsonObject(payload)) return { details: payload, choices: [] }
-  const offered = choiceKeys.find((key) => choicesIn(payload[key]).length > 0)
+  const offered = offers ? choiceKeys.find((key) => choicesIn(payload[key]).length > 0) : undefined
   const kept = Object.entries(payload).filter(([key, value]) => key !== offered && value !== sentence)
   return {
     details: kept.length === 0 ? undefined : (Object.fromEntries(kept) as JsonObject),

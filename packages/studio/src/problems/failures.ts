@@ -4,6 +4,7 @@ import {
   isJsonObject,
   isObject,
   isPartial,
+  isToolError,
   type Json,
   type ProblemCode,
   type Recorded,
@@ -75,7 +76,7 @@ function failuresIn({ seq, run, event }: Recorded, { rejected }: Failures): read
 
 /** ADK turns a tool that throws into `{ error: "…" }`. */
 function errorText(error: unknown): string | undefined {
-  if (error === undefined || error === null || error === false || error === '') return undefined
+  if (!isToolError(error)) return undefined
   if (typeof error === 'string') return error
   return isObject(error) && typeof error.message === 'string' ? error.message : 'The tool reported an error'
 }

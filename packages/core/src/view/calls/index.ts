@@ -1,6 +1,6 @@
 import type { AdkContent } from '../../event/adk-event.ts'
 import type { ModelFinished, ModelStarted, ToolFinished } from '../../event/call-record.ts'
-import { callOf, partsOf, responseOf } from '../../event/parts.ts'
+import { callOf, isToolError, partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid, NodeId, Recorded } from '../../event/run-event.ts'
 import { isPartial } from '../../event/streaming.ts'
 import { defined } from '../../json/defined.ts'
@@ -78,14 +78,10 @@ function said(state: Calls, row: Recorded, { event, message, node }: AgentSaid):
       const { id, name } = call
       next = begun(next, row, { kind: 'tool', call: id, agent: event.author, name, ...defined({ node }) })
     } else if (response !== undefined && typeof response.id === 'string') {
-      next = toolAnswered(next, row, response.id, isObject(response.response) && isError(response.response.error))
+      next = toolAnswered(next, row, response.id, isObject(response.response) && isToolError(response.response.error))
     }
   }
   return next
-}
-
-function isError(error: unknown): boolean {
-  return error !== undefined && error !== null && error !== false && error !== ''
 }
 
 function modelStarted(state: Calls, row: Recorded, event: ModelStarted): Calls {

@@ -1,6 +1,6 @@
 import type { AdkFunctionResponse } from '../../event/adk-event.ts'
 import { asksAgent } from '../../event/adk-rules.ts'
-import { callOf, partsOf, responseOf } from '../../event/parts.ts'
+import { callOf, isToolError, partsOf, responseOf } from '../../event/parts.ts'
 import { replacedRows } from '../../event/replaced-runs.ts'
 import type { AgentSaid, Recorded, RunStarted, Superseded } from '../../event/run-event.ts'
 import { isPartial } from '../../event/streaming.ts'
@@ -146,8 +146,7 @@ function responded(track: RunProof, key: string, seq: number, { id, name, respon
   const at = (id === undefined ? undefined : track.calls.get(id)) ?? key
   const chain = track.chains.get(at)
   if (chain === undefined) return track
-  const error = isObject(response) ? response.error : undefined
-  const failed = error !== undefined && error !== null && error !== false && error !== ''
+  const failed = isObject(response) && isToolError(response.error)
   return { ...track, chains: track.chains.set(at, withResponse(chain, id, name, seq, failed)) }
 }
 

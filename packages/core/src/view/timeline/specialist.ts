@@ -1,7 +1,7 @@
 import type { AdkFunctionResponse } from '../../event/adk-event.ts'
 import { asksAgent } from '../../event/adk-rules.ts'
 import { branchOf, mostSpeakers } from '../../event/branch.ts'
-import { callOf, partsOf, responseOf } from '../../event/parts.ts'
+import { callOf, isToolError, partsOf, responseOf } from '../../event/parts.ts'
 import type { Problem } from '../../event/problem.ts'
 import type { AgentSaid, Recorded } from '../../event/run-event.ts'
 import { isObject } from '../../json/json.ts'
@@ -122,7 +122,7 @@ function callerOf(line: Timeline, row: Recorded, { event, node }: AgentSaid): As
 
 /** ADK turns a tool that throws into `{ error: "…" }`. */
 function problemIn(error: unknown): Problem | undefined {
-  if (error === undefined || error === null || error === false || error === '') return undefined
+  if (!isToolError(error)) return undefined
   const message = isObject(error) ? error.message : error
   return { code: 'agent-error', message: typeof message === 'string' ? message : 'the agent reported an error' }
 }

@@ -1,4 +1,5 @@
 import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
+import { isToolError } from '../../event/parts.ts'
 import type { Recorded } from '../../event/run-event.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
 import type { ToolCard } from './item.ts'
@@ -48,10 +49,9 @@ export function idOf({ id }: { readonly id?: unknown }): string {
 function toolError(response: unknown): string | undefined {
   if (!isObject(response)) return undefined
   const { error } = response
-  if (error === undefined || error === null || error === false || error === '') return undefined
-  if (typeof error === 'string') return error
-  if (isObject(error) && typeof error.message === 'string') return error.message
-  return 'the tool reported an error'
+  if (!isToolError(error)) return undefined
+  const message = isObject(error) ? error.message : error
+  return typeof message === 'string' ? message : 'the tool reported an error'
 }
 
 function isJson(value: unknown): value is JsonObject {

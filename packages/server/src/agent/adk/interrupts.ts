@@ -1,5 +1,5 @@
 import type { Event } from '@google/adk'
-import { adkRequest, isObject, type JsonObject, type PendingCalls, pendingCalls } from '@millrace/core'
+import { adkRequest, isObject, isToolError, type JsonObject, type PendingCalls, pendingCalls } from '@millrace/core'
 
 /** The calls of a run that wait for a person. `settling` names long-running tools whose first answer is final (workflows). */
 export function waitingCalls(settling: ReadonlySet<string>): PendingCalls {
@@ -8,7 +8,7 @@ export function waitingCalls(settling: ReadonlySet<string>): PendingCalls {
 
 /** An answer without a status does not tell that the tool is done. */
 function isDone(response: JsonObject | undefined): boolean {
-  return response?.error !== undefined || typeof response?.status === 'string'
+  return isToolError(response?.error) || typeof response?.status === 'string'
 }
 
 /** The calls of the turn in which a confirmation was requested, except those that it is about. */

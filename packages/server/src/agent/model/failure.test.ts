@@ -18,6 +18,13 @@ describe('a refusal names the model, the words of the provider, and what to do',
     })
   })
 
+  test('a key that another one begins with, whole', () => {
+    const settings = { googleApiKey: 'my-own-key', openaiApiKey: 'my-own-key-2' }
+    expect(vendorRefusal(401, 'Incorrect API key provided: my-own-key-2', { ...openai, settings })).toContain(
+      'provided: [redacted] (HTTP 401)',
+    )
+  })
+
   test('a wrong name, in the form of Anthropic', () => {
     const body = { type: 'error', error: { type: 'not_found_error', message: 'model: claude-haiku-4-5' } }
     expect(modelFailure(new Anthropic.NotFoundError(404, body, undefined, headers), Anthropic, claude)).toEqual({

@@ -1,6 +1,6 @@
 import type { LlmResponse } from '@google/adk'
 import { isObject } from '@millrace/core'
-import { redacted } from '../redact.ts'
+import { withoutValues } from '../redact.ts'
 import { type ModelSettings, secretsOf } from './settings.ts'
 import { silenceIn } from './timed-fetch.ts'
 
@@ -54,8 +54,7 @@ function adviceFor(status: unknown, words: string, { key }: CalledModel): string
 
 /** A server may repeat the key that it refuses. */
 function withoutKeys(words: string, { settings }: CalledModel): string {
-  const secrets = secretsOf(settings)
-  return secrets.reduce((text, secret) => text.replaceAll(secret, redacted), words)
+  return withoutValues(words, secretsOf(settings))
 }
 
 /** The message in the body of an error: `{ message }`, or Anthropic's `{ error: { message } }`. */

@@ -52,7 +52,7 @@ export function secretsOf(settings: ModelSettings): readonly string[] {
   return list
 }
 
-/** One list for all runs of an agent: what is cleaned of these secrets is remembered with their list. */
+/** One list for all runs of an agent, because clean values are remembered by list (`cleanValuesOf`). */
 const secretLists = new WeakMap<ModelSettings, readonly string[]>()
 
 type Provider = 'gemini' | 'anthropic' | 'openai'
