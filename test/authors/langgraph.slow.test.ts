@@ -39,7 +39,9 @@ const later: ReadonlySet<string> = new Set([
   'failures',
   'functional',
   'inner-stream',
+  'leaving',
   'stateful-inner',
+  'title-page',
   'tool-question',
   'trimming',
 ])
