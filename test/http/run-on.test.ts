@@ -589,6 +589,16 @@ describe('change one thing and run on', () => {
     },
   )
 
+  test('SPEC 4.10: what a reducer has gathered is replaced in each graph that has begun', async () => {
+    const { session, run, rows } = await told('nested')
+    const seq = startOf(rows, 'inner/two@1')
+    const patch = [{ op: 'replace', path: '/trail', value: ['mine'] }] as const
+    const made = await changed(session, { field: 'state', run, seq, patch })
+    expect(made.called).toEqual(['two undefined', 'close'])
+    const { state } = await json<{ state: { trail: string[] } }>(`/sessions/${made.fork.id}/state`)
+    expect(state.trail).toEqual(['mine', 'mine', 'two'])
+  })
+
   test('a key that the graph does not have is changed in the log, and the graph goes on', async () => {
     const { session, run, rows } = await told('sent')
     const patch = [{ op: 'add', path: '/note', value: 'mine' }] as const
