@@ -38,6 +38,7 @@ const later: ReadonlySet<string> = new Set([
   'deltas',
   'failures',
   'functional',
+  'hitl-team',
   'inner-stream',
   'stateful-inner',
   'tool-question',
