@@ -16,7 +16,7 @@ export const nothing: PlanChanges = { add: [], update: [], remove: [] }
 /** A title is a line to read; the plan takes no longer ones. */
 const longestTitle = 300
 
-export function lineOf(line: string): { title: string; description: string } {
+export function taskLine(line: string): { title: string; description: string } {
   const [title = '', description = ''] = line.split(' — ')
   return { title: [...title].slice(0, longestTitle).join(''), description }
 }
@@ -41,10 +41,10 @@ function adding(text: string, tasks: readonly GivenTask[]): PlanChanges | undefi
     /^add (?:an? |another |the |some )?(?:task|step)(s?)(?: to\b)?\s*[:,]?\s*(.+?)\??$/i.exec(text) ?? []
   if (named !== undefined) {
     const titles = plural === '' ? [named] : named.split(/\s*,\s*(?:and\s+)?|\s+and\s+/)
-    return { ...nothing, add: titles.map(capital).map(lineOf) }
+    return { ...nothing, add: titles.map(capital).map(taskLine) }
   }
   const [, more] = /^add (?:an? |another |the |some )?(.+?)[.!?]*$/i.exec(text) ?? []
-  return more === undefined || tasks.length === 0 ? undefined : { ...nothing, add: [lineOf(capital(more))] }
+  return more === undefined || tasks.length === 0 ? undefined : { ...nothing, add: [taskLine(capital(more))] }
 }
 
 function removing(text: string, tasks: readonly GivenTask[]): PlanChanges | undefined {

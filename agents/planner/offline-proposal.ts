@@ -1,4 +1,4 @@
-import { capital, editIn, type GivenTask, lineOf, nothing, type PlanChanges } from './offline-edits.ts'
+import { capital, editIn, type GivenTask, nothing, type PlanChanges, taskLine } from './offline-edits.ts'
 
 /**
  * What a message changes in the plan: it adds, renames or removes a task, or it is a request, whose tasks are added. A
@@ -16,7 +16,7 @@ export function changesFor(message: string, tasks: readonly GivenTask[], earlier
   const [, more] = /^(?:and|also|then|next|finally)[, ]+(?:also |please )*(.+)$/i.exec(text) ?? []
   const added = more === undefined ? undefined : editIn(more, tasks)
   if (added !== undefined) return added
-  const add = more === undefined || tasks.length === 0 ? tasksFor(more ?? text) : stepsIn(more).map(lineOf)
+  const add = more === undefined || tasks.length === 0 ? tasksFor(more ?? text) : stepsIn(more).map(taskLine)
   return { ...nothing, add: add.filter((each) => !present.has(each.title.toLowerCase())) }
 }
 
@@ -87,7 +87,7 @@ const clause = new RegExp(`\\s*(?:[,;.]|\\band\\b|\\bthen\\b)[\\s,]*(?:and |then
 /** The tasks that a request names one after the other; else two searches from different sides and a document. */
 function tasksFor(request: string): PlanChanges['add'] {
   const steps = stepsIn(request)
-  if (steps.length > 1) return steps.map(lineOf)
+  if (steps.length > 1) return steps.map(taskLine)
   const subject = subjectOf(request) || 'this'
   const [, market] = /(?:analysis|comparison|study|survey) of (.+)$/i.exec(subject) ?? []
   if (market !== undefined) {
@@ -95,13 +95,13 @@ function tasksFor(request: string): PlanChanges['add'] {
       `Survey ${market} — who is in it and how they differ`,
       `Compare prices and choice in ${market} — what it costs and how to choose`,
       `Write a summary of ${market} — a document to share, with its sources`,
-    ].map(lineOf)
+    ].map(taskLine)
   }
   return [
     `Research ${subject} — what is known, with sources`,
     `Look into budget and risks of ${subject} — what it takes and what can go wrong`,
     `Write a brief on ${subject} — a document to share, with its sources`,
-  ].map(lineOf)
+  ].map(taskLine)
 }
 
 function stepsIn(request: string): readonly string[] {

@@ -40,7 +40,9 @@ const later: ReadonlySet<string> = new Set([
   'functional',
   'hitl-team',
   'inner-stream',
+  'leaving',
   'stateful-inner',
+  'title-page',
   'tool-question',
   'trimming',
 ])

@@ -296,6 +296,25 @@ test.each([390, 768, 1440, 1920])('wire: two dialects fit beside or below each o
   expect(await page.evaluate(faults)).toEqual([])
   const [first, second] = await columns.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON()))
   expect([second.left >= first.right, second.top >= first.bottom]).toEqual(width < 480 ? [false, true] : [true, false])
+  // The names of both dialects have room before the arrow, and both lists still end at the newest frame.
+  const room = await page.locator('.wire-panel select').evaluateAll((selects) =>
+    selects.map((select) => {
+      const { font, paddingLeft } = getComputedStyle(select)
+      const pen = new OffscreenCanvas(1, 1).getContext('2d')
+      if (pen !== null) pen.font = font
+      const [chosen] = (select as HTMLSelectElement).selectedOptions
+      const text = pen?.measureText(chosen?.text.trim() ?? '').width ?? Number.NaN
+      return select.clientWidth - Number.parseFloat(paddingLeft) - text
+    }),
+  )
+  expect(Math.min(...room)).toBeGreaterThan(24)
+  const hidden = (): Promise<readonly number[]> =>
+    columns
+      .locator('.frames')
+      .evaluateAll((lists) =>
+        lists.map(({ scrollHeight, clientHeight, scrollTop }) => Math.round(scrollHeight - clientHeight - scrollTop)),
+      )
+  await expect.poll(hidden).toEqual([0, 0])
 })
 
 test('state: the last change is one that made a difference, also where the same values were written later', async () => {

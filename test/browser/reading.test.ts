@@ -232,6 +232,39 @@ test('two sessions are compared word by word, and their first difference has a n
   await opened.shot('reading-compare')
 })
 
+test('in a comparison, cards have the words and times of their conversation, and open the steps of their own session', async () => {
+  const cards = (scope: string) => page.locator(`${scope} .tool`, { hasText: 'fire_id:cedar-creek-2022' })
+  await open(`/s/${briefing}`)
+  await page.getByTestId('message-complete').waitFor()
+  await page.locator('.block-scroller').evaluate((element) => element.scrollTo(0, 0))
+  await cards('.block-scroller').nth(3).waitFor()
+  const shown = (await cards('.block-scroller').locator('summary').allTextContents()).slice(0, 4)
+  const other = await studio.run('assistant', 'Delete all proverbs')
+  await open(`/s/${other}`)
+  await press(page, page.getByTestId('interrupt-reject'))
+  await page.locator('.tool.rejected').waitFor()
+  await page.setViewportSize({ width: 768, height: 1024 })
+  await open(`/s/${briefing}?compare=${other}`)
+  await cards('.compare').nth(3).waitFor()
+  expect((await cards('.compare').locator('summary').allTextContents()).slice(0, 4)).toEqual(shown)
+  const pair = page.locator('.pair', { hasText: 'delete_all_proverbs' })
+  const rejected = pair.locator('.tool')
+  expect(await rejected.locator('summary').textContent()).toBe('delete_all_proverbsrejected')
+  const sticksOut = await page.locator('.compare .tool .pill').evaluateAll(
+    (pills) =>
+      pills.filter((pill) => {
+        const { right = 0 } = pill.closest('.tool')?.getBoundingClientRect() ?? {}
+        return pill.getBoundingClientRect().right > right
+      }).length,
+  )
+  expect(sticksOut).toBe(0)
+  await press(page, pair.getByTestId('message-step'))
+  await page.getByTestId('panel-step').getByText('delete_all_proverbs').first().waitFor()
+  expect(new URL(page.url()).pathname).toBe(`/s/${other}`)
+  await page.goBack()
+  await rejected.waitFor()
+})
+
 test('a link to no session and a link to no page have pages of their own', async () => {
   await open('/s/no-such-session')
   await page.getByTestId('unknown-place').getByText('There is no such session').waitFor()

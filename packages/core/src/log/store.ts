@@ -31,6 +31,7 @@ export {
   type SessionLeases,
   takeOver,
 } from './lease.ts'
+export { PassingMap } from './passing-map.ts'
 export { pagesOfHistory, type RestoredPage, type RestoredRow, restoredPages } from './restored-rows.ts'
 export { rowKindOf } from './retention.ts'
 export { searchedText, searchLimit, searchWords, wordsIn } from './search.ts'

@@ -3,14 +3,17 @@
  * time; runs that begin in one turn can share one look, because no client can have changed a file in between and know it.
  */
 export class TurnSet {
-  readonly #seen = new Set<string>()
+  #seen = new Set<string>()
 
   has(value: string): boolean {
     return this.#seen.has(value)
   }
 
   add(value: string): void {
-    if (this.#seen.size === 0) setImmediate(() => this.#seen.clear())
+    if (this.#seen.size === 0)
+      setImmediate(() => {
+        this.#seen = new Set()
+      })
     this.#seen.add(value)
   }
 }

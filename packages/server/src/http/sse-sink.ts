@@ -1,14 +1,14 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import type { Signal } from '@millrace/core'
 import type { Sink } from '../stream/reader.ts'
+import { Stop } from '../stream/stop.ts'
 
 /** An opened SSE response: where to write, and a signal that aborts when the client disconnects. */
 export interface SseResponse {
   readonly sink: Sink
-  readonly signal: AbortSignal
+  readonly signal: Signal
 }
-
-const left = 'the client left'
 
 /**
  * Sends the head of an SSE response and returns what the streams write to. The body goes straight to the socket, with
@@ -17,9 +17,8 @@ const left = 'the client left'
  * `response.write`. A HEAD request gets the head alone, and its signal is aborted from the start.
  */
 export function sseResponse(response: ServerResponse, headers: OutgoingHttpHeaders = {}): SseResponse {
-  const gone = new AbortController()
-  // Without a reason, `abort` would create an exception with a stack trace for each reader.
-  response.once('close', () => gone.abort(left))
+  const gone = new Stop()
+  response.once('close', () => gone.abort())
   const { socket } = response
   if (socket !== null) {
     // What is known of the stream at once goes with the head, in one system call.
@@ -34,12 +33,12 @@ export function sseResponse(response: ServerResponse, headers: OutgoingHttpHeade
   })
   if (response.req.method === 'HEAD') {
     response.end()
-    gone.abort(left)
-  } else if (response.destroyed) gone.abort(left)
+    gone.abort()
+  } else if (response.destroyed) gone.abort()
   else response.flushHeaders()
   // The kernel's keep-alive notices a client that vanished without closing, even while nothing is written to it.
   if (socket instanceof Socket) socket.setKeepAlive(true, 30_000)
-  return { sink: sinkOf(response), signal: gone.signal }
+  return { sink: sinkOf(response), signal: gone }
 }
 
 function sinkOf(response: ServerResponse): Sink {

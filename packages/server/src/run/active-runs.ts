@@ -1,11 +1,12 @@
 import { MillraceError } from '@millrace/core'
+import { PassingMap } from '@millrace/core/store'
 import type { ActiveRun } from './active-run.ts'
 import type { RunLimits } from './limits.ts'
 
 /** The active runs of this process, the readers of their sessions, and the limits on how many may run at once. */
 export class ActiveRuns {
   readonly #limits: Pick<RunLimits, 'perProcess' | 'perUser'>
-  readonly #bySession = new Map<string, ActiveRun>()
+  readonly #bySession = new PassingMap<string, ActiveRun>()
   readonly #readers = new Map<string, number>()
   /** Starts that wait for the last reader of a session to leave. */
   readonly #waiting = new Set<{ readonly session: string; readonly settle: (unread: boolean) => void }>()

@@ -1,4 +1,5 @@
 import type { RawRecorded, Recorded } from '@millrace/core'
+import { PassingMap } from '@millrace/core/store'
 import { recordedOf } from './recorded.ts'
 
 /**
@@ -46,7 +47,7 @@ interface SessionTail {
 }
 
 export function newTails(): Tails {
-  const sessions = new Map<string, SessionTail>()
+  const sessions = new PassingMap<string, SessionTail>()
   const end = (session: string): void => {
     const tail = sessions.get(session)
     if (tail === undefined) return
@@ -105,7 +106,7 @@ export function newTails(): Tails {
       wakeAll(tail)
       for (const watcher of [...tail.watchers]) watcher()
     },
-    followed: () => new Map([...sessions].map(([session, { seen }]) => [session, seen])),
+    followed: () => new Map([...sessions.keys()].map((session) => [session, sessions.get(session)?.seen ?? 0])),
     end,
     endAll: () => {
       for (const session of [...sessions.keys()]) end(session)

@@ -13,6 +13,7 @@ import { longTurn, ownTurn } from '../thread/turns.ts'
 import { ByteWindow } from './byte-window.ts'
 import { type Bytes, bytesOf, noBytes } from './encoded-row.ts'
 import type { Reader } from './reader.ts'
+import { Stop } from './stop.ts'
 import type { StreamFormat } from './stream-format.ts'
 
 export interface SharedEncoderOptions {
@@ -46,7 +47,7 @@ export class SharedEncoder {
   readonly readers = new Set<Reader>()
   readonly #options: Omit<SharedEncoderOptions, 'base'>
   readonly #encoder: Encoder
-  readonly #stop = new AbortController()
+  readonly #stop = new Stop()
   /** The seq of each `run.finished` passed, by run: a reader of a run that has ended must not wait for ever. */
   readonly #ended = new Map<string, number>()
   /** The runs that have begun since this encoder did. */
@@ -105,13 +106,13 @@ export class SharedEncoder {
     } catch (cause) {
       error = cause
     }
-    if (!this.#stop.signal.aborted) this.#options.onOver(this, error)
+    if (!this.#stop.aborted) this.#options.onOver(this, error)
   }
 
   /** Prints the rows for all readers, with pauses in which other work of the process gets a turn. */
   async #encode(rows: readonly (Recorded | RawRecorded)[]): Promise<void> {
     for (const row of rows) {
-      if (this.#stop.signal.aborted) return
+      if (this.#stop.aborted) return
       this.#cost += this.#take(this.#isLong(row) ? await parsedAlone(row) : row)
       if (this.#cost <= stretch) continue
       this.#cost = 0
@@ -137,14 +138,14 @@ export class SharedEncoder {
   /** Stored text, where the log has it and the format can print it as it is: a replay then parses nothing. */
   #following(after: number): AsyncIterable<readonly (Recorded | RawRecorded)[]> {
     const { log, session, format } = this.#options
-    const options = { after, signal: this.#stop.signal }
+    const options = { after, signal: this.#stop }
     const takesRaw = format.printRaw !== undefined || this.#encoder.pushRaw !== undefined
     const raw = takesRaw ? log.followRaw?.(session, options) : undefined
     return raw ?? log.follow(session, options)
   }
 
   close(): void {
-    this.#stop.abort('closed')
+    this.#stop.abort()
     this.#progress?.()
   }
 
@@ -315,7 +316,7 @@ export class SharedEncoder {
 
   /** Waits while even the fastest reader is too far behind: the log keeps the rest, not this process. */
   async #room(): Promise<void> {
-    while (!this.#stop.signal.aborted && this.window.size > this.#options.ahead) {
+    while (!this.#stop.aborted && this.window.size > this.#options.ahead) {
       let fastest = 0
       for (const reader of this.readers) fastest = Math.max(fastest, reader.cursor)
       for (const reader of this.#joining) fastest = Math.max(fastest, reader.cursor)

@@ -1,4 +1,5 @@
 import { type Dialect, type EventLog, MillraceError, type Signal, type StreamBase } from '@millrace/core'
+import { PassingMap } from '@millrace/core/store'
 import { Channel } from './channel.ts'
 import { type Bytes, bytesOf, joinBytes } from './encoded-row.ts'
 import { Reader, type Sink, type StreamEnd } from './reader.ts'
@@ -60,8 +61,9 @@ export function streams(options: StreamsOptions): Streams {
     options.dialects.map((dialect): [string, StreamFormat] => [dialect.name, sseFormat(dialect, { retry })]),
   )
   for (const [name, format] of Object.entries(options.formats ?? {})) formats.set(name, format)
-  const channels = new Map<string, Channel>()
-  const readers = new Map<Reader, Bytes>()
+  const channels = new PassingMap<string, Channel>()
+  const readers = new PassingMap<number, { readonly reader: Reader; readonly heartbeat: Bytes }>()
+  let opened = 0
   let encoders = 0
   let timer: NodeJS.Timeout | undefined
   let closed = false
@@ -86,15 +88,16 @@ export function streams(options: StreamsOptions): Streams {
     return channel
   }
   const beat = (): void => {
-    for (const [reader, bytes] of readers) if (!reader.beat(bytes, patience)) reader.end('stalled')
+    for (const { reader, heartbeat } of [...readers.values()])
+      if (!reader.beat(heartbeat, patience)) reader.end('stalled')
   }
-  const add = (reader: Reader, format: StreamFormat): void => {
+  const add = (number: number, reader: Reader, format: StreamFormat): void => {
     if (readers.size === 0) timer = setInterval(beat, heartbeat)
-    readers.set(reader, bytesOf(format.heartbeat))
+    readers.set(number, { reader, heartbeat: bytesOf(format.heartbeat) })
     reader.write(openingOf(format, reader))
   }
-  const drop = (reader: Reader): void => {
-    readers.delete(reader)
+  const drop = (number: number): void => {
+    readers.delete(number)
     if (readers.size === 0) clearInterval(timer)
   }
 
@@ -110,13 +113,15 @@ export function streams(options: StreamsOptions): Streams {
         return 'left'
       }
       return new Promise((resolve) => {
+        opened += 1
+        const number = opened
         const channel = channelOf(session, dialect, format)
         const left = (): void => reader.end('left')
         const onOver = (end: StreamEnd): void => {
           signal.removeEventListener('abort', left)
           channel.part(reader)
           if (channel.idle) channels.delete(keyOf(session, dialect))
-          drop(reader)
+          drop(number)
           resolve(end)
         }
         const reader = new Reader({
@@ -128,7 +133,7 @@ export function streams(options: StreamsOptions): Streams {
           channel,
           onOver,
         })
-        add(reader, format)
+        add(number, reader, format)
         signal.addEventListener('abort', left)
         try {
           if (from === 'live') channel.placeLive(reader)
@@ -141,7 +146,7 @@ export function streams(options: StreamsOptions): Streams {
     },
     close() {
       closed = true
-      for (const reader of [...readers.keys()]) reader.end('closed')
+      for (const { reader } of [...readers.values()]) reader.end('closed')
     },
     get readers() {
       return readers.size

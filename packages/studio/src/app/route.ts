@@ -63,10 +63,10 @@ export function linkTo(session: string, at: number | undefined): string {
   return new URL(address({ ...current, session, at, compare: undefined, unknown: false }), root).href
 }
 
-/** Changes the route. Another session is a new history entry; a new cursor or panel replaces the current entry. */
+/** Changes the route. Another session or comparison is a new history entry; a new cursor or panel replaces the current one. */
 export function navigate(change: Partial<Route>): void {
   const moved = 'session' in change && change.session !== current.session
-  const left = current.unknown
+  const left = current.unknown || ('compare' in change && change.compare !== current.compare)
   const fresh = moved ? { at: undefined, compare: undefined } : {}
   current = { ...current, ...fresh, unknown: false, ...change }
   if (moved || left) {

@@ -16,7 +16,7 @@ import { RunsTable } from './runs-table.tsx'
 import { figuresOf, type SideFacts, toolFigures } from './side-facts.ts'
 import { SideName } from './side-name.tsx'
 import { type ComparedSide, printSides, readSides, sideKey } from './sides.ts'
-import { useIsLoading, useSide } from './use-side.ts'
+import { useIsLoading, useSide, useSideActions } from './use-side.ts'
 import '../conversation/conversation.css'
 import './compare.css'
 
@@ -76,6 +76,8 @@ function LoadedPair({ left, right, more, children }: PairProps) {
   useAgentColours(useSession(left.session))
   const a = useSide(left)
   const b = useSide(right)
+  const [ofLeft, ofRight] = [useSideActions(left), useSideActions(right)]
+  const actions = useMemo(() => [ofLeft, ofRight] as const, [ofLeft, ofRight])
   const pairs = useMemo(() => align(a.messages, b.messages), [a, b])
   const divergence = useMemo(() => firstDivergence(a.happened, b.happened), [a, b])
   const me = useSessions((state) => state.caller?.user)
@@ -114,7 +116,7 @@ function LoadedPair({ left, right, more, children }: PairProps) {
         {divergence !== undefined && <FirstDifference divergence={divergence} pairs={pairs} />}
         <Figures sides={[a, b]} />
         <StateDifferences a={a} b={b} />
-        <PairList pairs={pairs} />
+        <PairList pairs={pairs} actions={actions} />
       </div>
     </>
   )

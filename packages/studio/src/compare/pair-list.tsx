@@ -1,7 +1,9 @@
 import type { Message } from '@millrace/core'
 import { memo, useMemo, useState } from 'react'
-import { ItemRow } from '../conversation/item-row.tsx'
+import { type Actions, ActionsContext } from '../conversation/actions.ts'
+import { ItemRow, OpenStep } from '../conversation/item-row.tsx'
 import { ToolCardRow } from '../conversation/tool-card.tsx'
+import { visibleParts } from '../conversation/visible-parts.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import type { Pairing } from './align.ts'
@@ -12,8 +14,14 @@ import { wordDifference } from './words.ts'
 const most = 60
 const more = 50
 
+interface PairListProps {
+  readonly pairs: readonly Pairing[]
+  /** What the rows of each side can do. */
+  readonly actions: readonly [Actions, Actions]
+}
+
 /** The messages of both sides. Long stretches of identical messages are folded, and open a part at a time. */
-export function PairList({ pairs }: { readonly pairs: readonly Pairing[] }) {
+export function PairList({ pairs, actions }: PairListProps) {
   const stretches = useMemo(() => foldPairs(pairs), [pairs])
   const [limit, setLimit] = useState(most)
   let left = limit
@@ -23,10 +31,10 @@ export function PairList({ pairs }: { readonly pairs: readonly Pairing[] }) {
       <h2>Messages</h2>
       {stretches.map(({ key, pairs: own, folded }) => {
         if (left <= 0) return null
-        if (folded) return <Folded key={key} pairs={own} />
+        if (folded) return <Folded key={key} pairs={own} actions={actions} />
         const shown = own.slice(0, left)
         left -= shown.length
-        return shown.map((pair) => <Row key={pair.key} pair={pair} />)
+        return shown.map((pair) => <Row key={pair.key} pair={pair} actions={actions} />)
       })}
       {hidden > 0 && (
         <button type="button" className="link pairs-folded" onClick={() => setLimit(limit + more)}>
@@ -37,12 +45,17 @@ export function PairList({ pairs }: { readonly pairs: readonly Pairing[] }) {
   )
 }
 
-function Row({ pair: { key, left, right, kind } }: { readonly pair: Pairing }) {
-  return <PairRow id={key} left={left} right={right} kind={kind} />
+interface PairProps {
+  readonly pair: Pairing
+  readonly actions: readonly [Actions, Actions]
+}
+
+function Row({ pair: { key, left, right, kind }, actions: [ofLeft, ofRight] }: PairProps) {
+  return <PairRow id={key} left={left} right={right} kind={kind} ofLeft={ofLeft} ofRight={ofRight} />
 }
 
 /** Opens from its end, because that is what came before the difference below it. */
-function Folded({ pairs }: { readonly pairs: readonly Pairing[] }) {
+function Folded({ pairs, actions }: PairListProps) {
   const [open, setOpen] = useState(0)
   const hidden = pairs.length - open
   return (
@@ -59,7 +72,7 @@ function Folded({ pairs }: { readonly pairs: readonly Pairing[] }) {
         </button>
       )}
       {pairs.slice(hidden).map((pair) => (
-        <Row key={pair.key} pair={pair} />
+        <Row key={pair.key} pair={pair} actions={actions} />
       ))}
     </>
   )
@@ -72,14 +85,20 @@ interface RowProps {
   readonly left: Message | undefined
   readonly right: Message | undefined
   readonly kind: Pairing['kind']
+  readonly ofLeft: Actions
+  readonly ofRight: Actions
 }
 
 /** While one side runs, the pairs are made anew with each event; only a pair whose messages changed is rendered again. */
-const PairRow = memo(function PairRow({ id, left, right, kind }: RowProps) {
+const PairRow = memo(function PairRow({ id, left, right, kind, ofLeft, ofRight }: RowProps) {
   return (
     <div className={`pair ${kind}`} data-testid={`pair-${kind}`} id={pairId(id)}>
-      <div>{left !== undefined && <Side message={left} other={right} kind="del" />}</div>
-      <div>{right !== undefined && <Side message={right} other={left} kind="ins" />}</div>
+      <ActionsContext value={ofLeft}>
+        <div>{left !== undefined && <Side message={left} other={right} kind="del" />}</div>
+      </ActionsContext>
+      <ActionsContext value={ofRight}>
+        <div>{right !== undefined && <Side message={right} other={left} kind="ins" />}</div>
+      </ActionsContext>
       {labels[kind] !== undefined && <span className="visually-hidden">{labels[kind]}</span>}
     </div>
   )
@@ -113,10 +132,11 @@ function Side({ message, other, kind }: SideProps) {
             run.own ? <Mark key={i}>{run.text}</Mark> : <span key={i}>{run.text}</span>,
           )}
         </p>
-        {message.parts.map((part) =>
+        {visibleParts(message).map((part) =>
           part.kind === 'tool' ? <ToolCardRow key={part.key} card={part} run={message.run} /> : null,
         )}
       </div>
+      <OpenStep message={message} />
     </article>
   )
 }

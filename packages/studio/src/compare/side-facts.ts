@@ -14,6 +14,7 @@ import {
   type Usage,
   type UsageReport,
 } from '@millrace/core'
+import { isAskingCall, runsWithQuestion, visibleParts } from '../conversation/visible-parts.ts'
 import type { CutEnd } from '../session/runs.ts'
 import { duration } from '../ui/duration.ts'
 import { messagesOf } from './align.ts'
@@ -50,11 +51,13 @@ export interface SideFacts {
 /** The facts of a session, or of one of its runs. */
 export function sideFacts({ transcript, usage, calls, state, cuts }: SideViews, run: string | undefined): SideFacts {
   const items = itemsOf(transcript).filter((item) => run === undefined || item.run === run)
-  const said = messagesOf(items)
+  const asked = runsWithQuestion(items)
+  const said = messagesOf(items).filter((item) => !isAskingCall(item, asked))
   const messages = said.filter(({ superseded }) => superseded !== true)
   const tools = new Map<string, number>()
-  for (const { parts } of messages)
-    for (const part of parts) if (part.kind === 'tool') tools.set(part.name, (tools.get(part.name) ?? 0) + 1)
+  for (const message of messages)
+    for (const part of visibleParts(message))
+      if (part.kind === 'tool') tools.set(part.name, (tools.get(part.name) ?? 0) + 1)
   const ends = items.filter((item): item is Extract<Item, { kind: 'end' }> => item.kind === 'end')
   const own = run === undefined ? usage : usage.runs.toArray().find((each) => each.run === run)
   const used: Usage = own === undefined ? {} : 'total' in own ? own.total : own.usage

@@ -1,7 +1,11 @@
-import { callsView, stateView, transcriptView, usageView } from '@millrace/core'
+import { callsView, stateView, type Transcript, transcriptView, usageView } from '@millrace/core'
 import { useConnectionState, useSession, useView } from '@millrace/react'
 import { useMemo } from 'react'
+import { navigate } from '../app/route.ts'
+import { type Actions, noActions } from '../conversation/actions.ts'
+import { useCallFacts } from '../conversation/call-facts.ts'
 import { cutEnds, runsView } from '../session/runs.ts'
+import { openStep } from '../step/open-step.ts'
 import { type SideFacts, sideFacts } from './side-facts.ts'
 import type { ComparedSide } from './sides.ts'
 
@@ -19,6 +23,28 @@ export function useSide({ session, run }: ComparedSide): SideFacts {
     [transcript, usage, calls, state, cuts, run],
   )
 }
+
+/** What the rows of one side can do: open their moments and steps, on the page of their own session. */
+export function useSideActions({ session, run }: ComparedSide): Actions {
+  const { log } = useSession(session)
+  const { rejected, callTimes } = useCallFacts(log)
+  const activeRun = useView(log, transcriptView, { select: runAtWork })
+  const working = activeRun !== undefined && (run ?? activeRun) === activeRun
+  return useMemo(
+    () => ({
+      ...noActions,
+      working,
+      rejected,
+      callTimes,
+      goTo: (at) => navigate({ session, compare: undefined, at }),
+      openStep: (at, key) => openStep(at, key, session),
+    }),
+    [session, working, rejected, callTimes],
+  )
+}
+
+const runAtWork = ({ latest }: Transcript): string | undefined =>
+  latest?.status === 'running' ? latest.run : undefined
 
 /** Whether nothing of the session has arrived yet, so that nothing can be said about it. */
 export function useIsLoading({ session }: ComparedSide): boolean {

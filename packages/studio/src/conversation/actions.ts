@@ -1,7 +1,9 @@
 import type { Asked, ResumeAnswer, RunEnd } from '@millrace/core'
 import { createContext, useContext } from 'react'
 import type { ChangeTarget } from '../change/draft.ts'
+import { goTo } from '../session/cursor.ts'
 import type { CutEnd, RunSpan } from '../session/runs.ts'
+import { openStep } from '../step/open-step.ts'
 
 /** The actions that a row of the conversation offers. None is available in a file or at an earlier moment. */
 export interface Actions {
@@ -30,9 +32,13 @@ export interface Actions {
   readonly cuts: ReadonlyMap<number, CutEnd>
   /** The run whose end shows the plan. */
   readonly planRun: string | undefined
+  /** Move the cursor to an event of the session of the row, and open a step of it. */
+  readonly goTo: (seq: number) => void
+  readonly openStep: (seq: number, key?: string) => void
 }
 
-const none: Actions = {
+/** What rows have that only show what happened. */
+export const noActions: Actions = {
   canFork: false,
   canRun: false,
   pending: false,
@@ -49,7 +55,9 @@ const none: Actions = {
   runs: new Map(),
   cuts: new Map(),
   planRun: undefined,
+  goTo,
+  openStep,
 }
 
-export const ActionsContext = createContext<Actions>(none)
+export const ActionsContext = createContext<Actions>(noActions)
 export const useActions = (): Actions => useContext(ActionsContext)

@@ -6,7 +6,6 @@ import { MessageFeedback } from '../feedback/feedback.tsx'
 import { goTo } from '../session/cursor.ts'
 import { useLit } from '../session/lit.ts'
 import { useSessions } from '../session/sessions.ts'
-import { openStep } from '../step/open-step.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { IconButton, Pill } from '../ui/controls.tsx'
@@ -210,14 +209,22 @@ function MessageRow({ message }: { readonly message: Message }) {
           <MessageFeedback about={{ run: message.run, message: message.id }} />
         )}
       </div>
-      <IconButton
-        icon="step"
-        label="Open the step: prompt, response, state and cost"
-        className="message-step"
-        data-testid="message-step"
-        onClick={() => openStep(message.endSeq ?? message.seq)}
-      />
+      <OpenStep message={message} />
     </article>
+  )
+}
+
+/** Opens the step that a message came from. */
+export function OpenStep({ message: { endSeq, seq } }: { readonly message: Message }) {
+  const { openStep } = useActions()
+  return (
+    <IconButton
+      icon="step"
+      label="Open the step: prompt, response, state and cost"
+      className="message-step"
+      data-testid="message-step"
+      onClick={() => openStep(endSeq ?? seq)}
+    />
   )
 }
 

@@ -1,6 +1,6 @@
-import { type Block, blocks, type Item, type Message, type Part, type Transcript } from '@millrace/core'
+import { type Block, blocks, type Item, type Message, type Transcript } from '@millrace/core'
 import { Sequence } from '@millrace/core/persistent'
-import { isVisible } from './visible-parts.ts'
+import { isAskingCall, isVisible, runsWithQuestion } from './visible-parts.ts'
 
 /** The rows of a conversation and the run boundaries in them. Rows before a boundary are not built again. */
 interface RowCache {
@@ -64,7 +64,7 @@ function runEnds(items: readonly Item[], from: number): readonly number[] {
   return ends
 }
 
-/** The visible rows. Where a question is shown, the ADK call that asked it is left out. */
+/** The visible rows. */
 function rowsOf(
   { index }: Transcript,
   items: readonly Item[],
@@ -73,18 +73,13 @@ function rowsOf(
 ): readonly Block[] {
   if (items.length === 0 && open.length === 0) return []
   const made = blocks({ settled: Sequence.from(inReadingOrder([...items, ...open])), open: [], index })
-  const asked = new Set<string>()
-  for (const block of made) if (block.kind === 'item' && block.item.kind === 'interrupt') asked.add(block.item.run)
+  const asked = runsWithQuestion(made.flatMap((block) => (block.kind === 'item' ? [block.item] : [])))
   return made.filter((block) => {
     if (block.kind === 'lanes') return true
     const { item } = block
-    if (item.kind === 'message' && asked.has(item.run) && item.parts.length > 0 && item.parts.every(isRequest))
-      return false
-    return isVisible(item) || (item.kind === 'start' && isNoted(item.run))
+    return !isAskingCall(item, asked) && (isVisible(item) || (item.kind === 'start' && isNoted(item.run)))
   })
 }
-
-const isRequest = (part: Part): boolean => part.kind === 'tool' && part.name.startsWith('adk_request_')
 
 /**
  * The text that a model had said comes before the error that ended it. The log settles the error first, because the text

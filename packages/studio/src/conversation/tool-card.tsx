@@ -1,8 +1,6 @@
 import type { ToolCard as Card } from '@millrace/core'
 import { resultTarget } from '../change/draft.ts'
-import { goTo } from '../session/cursor.ts'
 import { useLit } from '../session/lit.ts'
-import { openStep } from '../step/open-step.ts'
 import { callKey } from '../step/steps.ts'
 import { Pill } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
@@ -15,7 +13,7 @@ const words = { pending: 'running', ok: 'done', error: 'failed', cut: 'cut off' 
 
 /** A tool call: name and status in one line; arguments and result when it is opened. */
 export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: string }) {
-  const { working, rejected, callTimes, change } = useActions()
+  const { working, rejected, callTimes, change, goTo, openStep } = useActions()
   const isLit = useLit(({ calls }) => calls.has(card.call))
   const no = card.status === 'error' && rejected.has(card.call)
   const waiting = card.status === 'pending' && (card.longRunning === true || !working)

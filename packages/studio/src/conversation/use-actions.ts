@@ -1,24 +1,15 @@
-import {
-  type Execution,
-  openInterrupts,
-  type ResumeAnswer,
-  type SessionInfo,
-  type Timeline,
-  type Transcript,
-  timelineView,
-  transcriptView,
-} from '@millrace/core'
+import { openInterrupts, type ResumeAnswer, type SessionInfo, type Transcript, transcriptView } from '@millrace/core'
 import { type RunControls, type SessionHandle, useRun, useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import { showFailure } from '../app/toast.tsx'
 import { openChange } from '../change/open-change.ts'
-import { type Failures, failuresView } from '../problems/failures.ts'
 import { useAgentAbsent } from '../session/agent-absent.ts'
 import { isFile } from '../session/files.ts'
 import { cutEnds, runsView } from '../session/runs.ts'
 import { fork } from '../session/session-actions.ts'
 import { useSessions } from '../session/sessions.ts'
-import type { Actions } from './actions.ts'
+import { type Actions, noActions } from './actions.ts'
+import { useCallFacts } from './call-facts.ts'
 
 interface ConversationActions {
   readonly actions: Actions
@@ -42,9 +33,7 @@ export function useConversationActions(
   const open = useView(session.log, transcriptView, { select: openIds })
   // biome-ignore lint/correctness/useExhaustiveDependencies: the ids change whenever the questions do
   const asked = useMemo(() => openInterrupts(session.log.read(transcriptView)), [session, open])
-  const rejected = useView(session.log, failuresView, { select: rejectedOf })
-  const executions = useView(session.log, timelineView, { select: executionsOf })
-  const callTimes = useMemo(() => timesOf(executions.toArray()), [executions])
+  const { rejected, callTimes } = useCallFacts(session.log)
   const spans = useView(session.log, runsView, { at })
   const runs = useMemo(() => new Map(spans.toArray().map((span) => [span.run, span])), [spans])
   const cuts = useMemo(() => cutEnds(session.log, spans), [session, spans])
@@ -60,6 +49,7 @@ export function useConversationActions(
   const { pending, resume, send } = run
   const actions = useMemo((): Actions => {
     return {
+      ...noActions,
       canFork,
       canRun,
       pending,
@@ -112,18 +102,6 @@ const openIds = (transcript: Transcript): string =>
   openInterrupts(transcript)
     .map(({ key }) => key)
     .join('\n')
-const rejectedOf = ({ rejected }: Failures): ReadonlySet<string> => rejected
-const executionsOf = ({ executions }: Timeline): Timeline['executions'] => executions
-
-/** Calls of one turn get their answers in one event, but those that ran as steps have times of their own. */
-function timesOf(executions: readonly Execution[]): ReadonlyMap<string, number> {
-  return new Map(
-    executions.flatMap(({ call, duration }) =>
-      call === undefined || duration === undefined ? [] : [[call, duration]],
-    ),
-  )
-}
-
 const runAtWork = ({ latest }: Transcript): string | undefined =>
   latest?.status === 'running' ? latest.run : undefined
 const latestAgent = ({ latest }: Transcript): string | undefined => (latest?.agent === '' ? undefined : latest?.agent)

@@ -228,7 +228,7 @@ function Line({ option: { row, session, action } }: { readonly option: PaletteOp
           <Marked snippet={row.snippet} />
         </span>
         {row.author !== '' && <span className="palette-author ellipsis">{row.author}</span>}
-        <span className="palette-seq number">{row.seq}</span>
+        <span className="palette-seq number">#{row.seq}</span>
       </>
     )
   }

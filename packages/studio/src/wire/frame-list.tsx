@@ -44,10 +44,12 @@ export function FrameList({ frames, count, began, at, done, raw, curl }: FrameLi
   // A move of the cursor is a wish to see that moment.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever the cursor moves
   useEffect(() => setFollowing(true), [at])
+  // A second dialect below it, or the timeline, takes some of its room: then its end is further down.
+  const height = virtual.scrollRect?.height
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list moves only when its end does
   useLayoutEffect(() => {
     if (!pressed.current) follow()
-  }, [count, at, done, following])
+  }, [count, at, done, following, height])
   const current = frames[count - 1]?.seq
   return (
     <div className="frames-place">

@@ -7,14 +7,17 @@ import type { ModelSettings } from '../model/settings.ts'
 import { messageOf } from '../problem.ts'
 import type { LoadedAdkAgent } from './loaded-agent.ts'
 
+/** ADK's default for the model calls of a run: agents with many tools need dozens of them. */
+const maxCalls = 500
+
 export interface AdkAgentOptions {
   readonly models?: ModelSettings
   readonly description?: string
   readonly examples?: readonly string[]
   readonly resumable?: boolean
-  /** Model calls in one execution of one agent: 20. */
+  /** Model calls in one execution of one agent: 500, as ADK's own `RunConfig` has it. */
   readonly maxLlmCalls?: number
-  /** Model calls in one run, specialists and loops included: 100. */
+  /** Model calls in one run, specialists and loops included: 500, or `maxLlmCalls` if that is more. */
   readonly maxLlmCallsPerRun?: number
   /** Characters of JSON that a tool may return: one million. */
   readonly maxToolResult?: number
@@ -47,8 +50,8 @@ export function adkAgent(name: string, load: () => Promise<unknown>, options: Ad
     settings: models,
     resumable,
     limits: {
-      maxLlmCalls: options.maxLlmCalls ?? 20,
-      maxLlmCallsPerRun: options.maxLlmCallsPerRun ?? 100,
+      maxLlmCalls: options.maxLlmCalls ?? maxCalls,
+      maxLlmCallsPerRun: options.maxLlmCallsPerRun ?? Math.max(maxCalls, options.maxLlmCalls ?? 0),
       maxToolResult: options.maxToolResult ?? 1_000_000,
       maxArtifact: options.maxArtifact ?? 3_000_000,
     },

@@ -67,7 +67,7 @@ export interface Speaker {
 }
 
 export interface AdkLimits {
-  /** Model calls in one execution of one agent. With ADK's default of 500 an endless loop is expensive. */
+  /** Model calls in one execution of one agent. */
   readonly maxLlmCalls: number
   /** Model calls in one run, specialists and loops included. */
   readonly maxLlmCallsPerRun: number

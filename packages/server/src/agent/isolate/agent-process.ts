@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { MillraceError, type Problem, type RunEvent, type RunInput } from '@millrace/core'
+import { PassingMap } from '@millrace/core/store'
 import type { AgentDescription, RunContext } from '../agent.ts'
 import { functionNames } from './context-functions.ts'
 import { faultOfBlocking, faultOfException, faultOfExit, faultOfMemory, faultOfStart } from './fault.ts'
@@ -47,7 +48,7 @@ export class AgentProcess {
   readonly whenEnded: Promise<void>
   readonly #options: AgentProcessOptions
   readonly #child: ChildProcess
-  readonly #runs = new Map<number, ProcessRun>()
+  readonly #runs = new PassingMap<number, ProcessRun>()
   readonly #history = new HistorySender()
   readonly #questions = new Map<number, Question>()
   #calls = 0
@@ -221,9 +222,8 @@ export class AgentProcess {
     clearInterval(this.#watch)
     this.#options.onWork(this)
     const problem: Problem = { code: 'agent-error', message: this.#fault }
-    for (const run of this.#runs.values()) run.end(problem)
+    for (const call of [...this.#runs.keys()]) this.#over(call, problem)
     for (const { reject } of this.#questions.values()) reject(new MillraceError('unavailable', problem.message))
-    this.#runs.clear()
     this.#questions.clear()
   }
 }

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { MillraceError } from '@millrace/core'
+import { PassingMap } from '@millrace/core/store'
 import type { Agent } from '../agent.ts'
 import { brokenDescription } from '../broken-description.ts'
 import { lazyStream } from '../lazy-stream.ts'
@@ -17,8 +18,8 @@ import type { OpenAgent, ProcessUse, ToProcess } from './protocol.ts'
 // The process of one agent: `agent-process.ts` starts it with this file. It ends when the server does.
 
 const histories = new HistoryReceiver()
-const runs = new Map<number, ChildRun>()
-const driven = new Set<Promise<void>>()
+const runs = new PassingMap<number, ChildRun>()
+const driven = new PassingMap<number, Promise<void>>()
 let agent: Agent | undefined
 /** What the process had used when it got its agent: a spare one may have waited for hours. */
 let opened = { loop: performance.eventLoopUtilization(), cpu: process.cpuUsage() }
@@ -55,14 +56,15 @@ function take(message: ToProcess): void {
   } else if (agent === undefined) throw new MillraceError('internal', 'the first message must open the agent')
   else if (message.kind === 'describe') void describe(agent, message.call)
   else if (message.kind === 'run') {
-    const run = new ChildRun(message.call, outbox)
-    runs.set(message.call, run)
+    const { call } = message
+    const run = new ChildRun(call, outbox)
+    runs.set(call, run)
     const history = histories.receive(message.context.session, message.history)
     const drive = run.drive(agent, message, { history, now: Date.now, newId: randomUUID }).finally(() => {
-      runs.delete(message.call)
-      driven.delete(drive)
+      runs.delete(call)
+      driven.delete(call)
     })
-    driven.add(drive)
+    driven.set(call, drive)
   } else runs.get(message.call)?.take(message)
 }
 
@@ -113,7 +115,7 @@ function use(): ProcessUse {
 /** The server is gone, or needs this process no longer: the runs end what they started, and what is left is killed. */
 async function leave(): Promise<void> {
   for (const run of runs.values()) run.abort({ code: 'cancelled', message: 'the server stopped' })
-  await Promise.race([Promise.all(driven), wait(patience)])
+  await Promise.race([Promise.all(driven.values()), wait(patience)])
   // Added now, so that it is called after what the agent's code listens with. It also ends this process.
   process.once('exit', () => {
     try {

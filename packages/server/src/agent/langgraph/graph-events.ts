@@ -12,6 +12,7 @@ import { type GraphNode, GraphNodes } from './graph-nodes.ts'
 import { type GraphState, updatesOf } from './graph-state.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import { cachedUpdates } from './node-cache.ts'
+import { ParentCommands } from './parent-commands.ts'
 import type { RunChain } from './run-chain.ts'
 import { toJson } from './state-json.ts'
 import { inSteps, type StepEvent } from './steps.ts'
@@ -40,9 +41,11 @@ export async function* graphEvents(
       if (event.event === 'on_chain_start') await started(event)
     }
     yield* mapper.settle()
+    yield* mapper.left()
     yield* mapper.calls.cut('The graph ended before the model had answered.')
   } catch (error) {
     yield* mapper.settle()
+    yield* mapper.left()
     const message = messageOf(error)
     yield* mapper.calls.cut(message)
     const thrown = thrownAt(error, 'the graph', message)
@@ -84,6 +87,7 @@ interface Said extends Pick<LangChainCall, 'usage' | 'model'> {
 export class EventMapper {
   readonly nodes: GraphNodes
   readonly calls: GraphCalls
+  readonly parentCommands = new ParentCommands()
   readonly #context: RunContext
   readonly #state: GraphState
   /** Ids of the calls and messages already shown. */
@@ -132,8 +136,10 @@ export class EventMapper {
         return
       case 'on_chain_start':
         // A node that is tried again ends here for the first time.
-        if (isNode(event)) yield* this.settle()
-        if (isNode(event)) yield* this.nodes.start(event)
+        if (!isNode(event)) return
+        yield* this.settle()
+        yield* this.left(event)
+        yield* this.nodes.start(event)
         return
       case 'on_chain_end':
         yield* this.#end(event)
@@ -163,7 +169,7 @@ export class EventMapper {
         })
         return
       case 'on_custom_event':
-        if (event.name === pushedEvent) yield* this.#newMessage(event, this.nodes.of(event), event.data?.message)
+        if (event.name === pushedEvent) yield* this.#newMessage(event.run_id, this.nodes.of(event), event.data?.message)
         else if (event.name !== recordEvent) yield customRecord(event, this.nodes.of(event))
         else if (isObject(event.data)) yield this.#recorded(event)
         return
@@ -181,13 +187,24 @@ export class EventMapper {
     yield* this.calls.modelEnded(event, message)
   }
 
+  /** The nodes that left their graph by a command, before this event or before the end of the run. */
+  *left(event?: StreamEvent): Generator<RunEvent> {
+    for (const [run, node] of this.nodes.left((each) => this.parentCommands.has(each), event)) {
+      const command = this.parentCommands.take(run)
+      yield* this.#told(this.#answers.final(node.node, command))
+      yield* this.#returned(run, node, command)
+      yield* this.nodes.endAll(node)
+    }
+  }
+
   *#end(event: StepEvent): Generator<RunEvent> {
+    if (this.nodes.has(event.run_id)) yield* this.left(event)
     const node = this.nodes.end(event.run_id)
     if (node === undefined) return
     const output = event.data?.output
     yield* this.#told(this.#answers.final(node.node, output))
     yield* this.calls.cut('The node ended before its model had answered.', node.node)
-    yield* this.#returned(event, node, output)
+    yield* this.#returned(event.run_id, node, output)
     if (event.values !== undefined) yield* this.#state.step(event.values)
     yield { kind: 'node.finished', node: node.node, status: 'ok' }
   }
@@ -199,21 +216,21 @@ export class EventMapper {
     yield* this.nodes.start(this.nodes.unseen(run, name))
     const node = this.nodes.end(run)
     if (node === undefined) return
-    for (const each of [output].flat()) yield* this.#returned(event, node, each)
+    for (const each of [output].flat()) yield* this.#returned(event.run_id, node, each)
     yield { kind: 'node.finished', node: node.node, status: 'ok' }
   }
 
   /** What a node returned: messages that are not in the log yet, and the keys that it wrote. */
-  *#returned(event: StepEvent, node: GraphNode, output: unknown): Generator<RunEvent> {
+  *#returned(run: string, node: GraphNode, output: unknown): Generator<RunEvent> {
     // Only a workflow of the functional API returns a text.
     if (typeof output === 'string' && node.parent === undefined) {
-      yield this.#agent(node, [{ text: output }], { id: event.run_id, byCode: true })
+      yield this.#agent(node, [{ text: output }], { id: run, byCode: true })
     }
     for (const [key, update] of updatesOf(output)) {
       if (key !== 'messages') continue
       // LangGraph accepts one message in place of a list.
       for (const message of [update ?? []].flat()) {
-        yield* this.#newMessage(event, node, message)
+        yield* this.#newMessage(run, node, message)
         yield* this.#answerWithoutRun(node, message)
       }
     }
@@ -221,13 +238,13 @@ export class EventMapper {
   }
 
   /** A message that the node made itself, without a streamed model call: its text and calls are not in the log yet. */
-  *#newMessage(event: StreamEvent, node: GraphNode, message: unknown): Generator<RunEvent> {
+  *#newMessage(run: string, node: GraphNode, message: unknown): Generator<RunEvent> {
     const { id, type, parts } = messageParts(message)
     if (type !== 'ai' || parts.length === 0 || this.#isShown(message, id, parts)) return
     const fresh = parts.filter(
       (part) => part.functionCall === undefined || !this.#calls.has(part.functionCall.id ?? ''),
     )
-    if (fresh.length > 0) yield this.#agent(node, fresh, { id: id ?? event.run_id, byCode: true })
+    if (fresh.length > 0) yield this.#agent(node, fresh, { id: id ?? run, byCode: true })
   }
 
   /** A node may return messages that are not new: an inner graph returns all of them each time. */

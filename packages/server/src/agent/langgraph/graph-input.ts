@@ -18,6 +18,7 @@ import type { CompiledGraph, Snapshot } from './langgraph-agent.ts'
 import { messageContent } from './message-content.ts'
 import { hasBegunIn } from './own-saver.ts'
 import { toJson } from './state-json.ts'
+import { usedAnswers } from './used-answers.ts'
 
 /** New messages, or answers to interrupts, or nothing after a crash: LangGraph then continues from the checkpoint. */
 export async function graphInput(
@@ -34,7 +35,9 @@ export async function graphInput(
   const edits = { ...(await editedKeys(graph, context, before)), ...changed }
   const hasEdits = Object.keys(edits).length > 0
   if (answers.length > 0) {
-    const known = openAnswers(input, before)
+    const ids = answers.map(({ interrupt }) => interrupt)
+    const used = await usedAnswers(graph, ids, context, before)
+    const known = openAnswers(input, before).filter(({ interrupt }) => !used.has(interrupt))
     if (known.length > 0) {
       const { Command } = await import('@langchain/langgraph')
       const resume = known.map(({ interrupt, payload, status }) => [
@@ -53,6 +56,7 @@ export async function graphInput(
     }
     if (atStop !== undefined) throw new MillraceError('cancelled', 'the graph was not allowed to continue')
     if (!context.resumed && !input.messages.some(isSaid)) throw lostQuestion(fromLog)
+    if (used.size > 0) return null
   }
   if (context.resumed && hasBegun(context, before, fromLog)) return null
   const past = Array.isArray(rebuilt.messages) ? (rebuilt.messages as unknown[]) : []

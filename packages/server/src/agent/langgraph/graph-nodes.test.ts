@@ -54,6 +54,52 @@ describe('a node that', () => {
     expect(session.state.extra).toBe('sent on')
   })
 
+  test('leaves by Command.PARENT has said what its command says, before the next node and under no other author', async () => {
+    const message = new AIMessage('over to you')
+    const leave = () => new Command({ graph: Command.PARENT, goto: 'last', update: { messages: [message] } })
+    const leaver = new StateGraph(State).addNode('in', leave).addEdge(START, 'in').compile()
+    // The graph after it returns all messages, so also that one.
+    const writer = only(() => ({ messages: [new AIMessage('done')] }))
+    const team = new StateGraph(State)
+      .addNode('first', leaver, { ends: ['last'] })
+      .addNode('last', writer)
+      .addEdge(START, 'first')
+      .compile()
+    const outer = new StateGraph(State).addNode('team', team).addEdge(START, 'team').addEdge('team', END).compile()
+    const said = ['first “over to you”', '< first/in@1', '< first@1', '> last@1', '> last/node@1', 'node “done”']
+    expect(outline(await sessionOf(team).run('go')).filter((line) => line !== 'state')).toEqual([
+      '> first@1',
+      '> first/in@1',
+      ...said,
+      '< last/node@1',
+      '< last@1',
+    ])
+    // The same one graph deeper.
+    const deeper = (line: string): string => line.replace(/(?<=^[<>] )/, 'team/')
+    expect(outline(await sessionOf(outer).run('go')).filter((line) => line !== 'state')).toEqual([
+      '> team@1',
+      ...['> first@1', '> first/in@1', ...said, '< last/node@1', '< last@1'].map(deeper),
+      '< team@1',
+    ])
+  })
+
+  test('leaves by Command.PARENT for the end of that graph has ended with it', async () => {
+    const message = new AIMessage('that is all')
+    const leave = () => new Command({ graph: Command.PARENT, goto: END, update: { messages: [message] } })
+    const leaver = new StateGraph(State).addNode('in', leave).addEdge(START, 'in').compile()
+    const outer = new StateGraph(State)
+      .addNode('outer', leaver, { ends: [END] })
+      .addEdge(START, 'outer')
+      .compile()
+    expect(outline(await sessionOf(outer).run('go')).filter((line) => line !== 'state')).toEqual([
+      '> outer@1',
+      '> outer/in@1',
+      'outer “that is all”',
+      '< outer/in@1',
+      '< outer@1',
+    ])
+  })
+
   test('returns all messages, old and new, records only the new one', async () => {
     const session = sessionOf(
       only(({ messages }) => ({ messages: [...messages, new AIMessage(`${messages.length}`)] })),

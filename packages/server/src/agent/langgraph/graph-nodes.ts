@@ -26,6 +26,7 @@ export class GraphNodes {
   readonly #executions: Map<string, number>
   readonly #open = new Map<string, GraphNode>()
   readonly #finished: GraphNode[] = []
+  #isLeaving = false
   readonly #earlier: EarlierNodes
   /** The step of phase 0 of the earlier nodes inside each node: known once a first node goes on there. */
   readonly #steps = new Map<NodeId, number>()
@@ -73,7 +74,6 @@ export class GraphNodes {
     const failed = this.#handled(name, task)
     if (failed !== undefined) yield* this.#endWith(failed, `'${failed.name}' failed and its error handler runs`)
     const parent = this.#around(task)
-    if (parent === undefined) yield* this.#endEarlierSteps(step)
     const path = parent === undefined ? name : `${parent.path}/${name}`
     const count = (this.#executions.get(path) ?? 0) + 1
     this.#executions.set(path, count)
@@ -96,6 +96,37 @@ export class GraphNodes {
     this.#open.delete(run)
     this.#finished.push(node)
     return node
+  }
+
+  /**
+   * The nodes that left their graph for the one around it (`Command.PARENT`): they have no end among the events. One is
+   * over when the graph around it starts a later step, or ends; `event` is that start or end, none that of the run.
+   */
+  left(hasLeft: (run: string) => boolean, event?: StreamEvent): readonly (readonly [string, GraphNode])[] {
+    const isStart = event?.event === 'on_chain_start'
+    const parent = isStart ? this.#around(taskOf(event)) : this.#open.get(event?.run_id ?? '')
+    const before = isStart ? Number(event.metadata?.langgraph_step ?? 0) : Number.POSITIVE_INFINITY
+    const handled = isStart ? this.#handled(event.name, taskOf(event)) : undefined
+    return [...this.#open].filter(([run, node]) => {
+      if (node.parent !== parent || node === handled || node.step >= before) return false
+      // Graphs beside each other in one node have steps of their own; the outermost graph is always one.
+      return hasLeft(run) || (isStart && parent === undefined)
+    })
+  }
+
+  /** Ends a node that left its graph and those inside it, inner ones first: each is open until its end is in the log. */
+  *endAll(outer: GraphNode): Generator<RunEvent> {
+    for (const [run, open] of this.#inside(outer).reverse()) {
+      this.#isLeaving = open !== outer
+      this.#open.delete(run)
+      this.#finished.push(open)
+      yield { kind: 'node.finished', node: open.node, status: 'ok' }
+    }
+  }
+
+  /** Whether a node has ended that left its graph, and the one around it has not: no checkpoint of LangGraph is between them. */
+  get isLeaving(): boolean {
+    return this.#isLeaving
   }
 
   *fail(message: string): Generator<RunEvent> {
@@ -161,21 +192,15 @@ export class GraphNodes {
     }
   }
 
-  /** A node whose inner graph leaves by `Command.PARENT` ends without an event: it is over when a later step starts. */
-  *#endEarlierSteps(step: number): Generator<RunEvent> {
-    for (const outer of [...this.#open.values()].filter((open) => open.parent === undefined && open.step < step)) {
-      for (const open of this.#takeOut(outer)) {
-        this.#finished.push(open)
-        yield { kind: 'node.finished', node: open.node, status: 'ok' }
-      }
-    }
-  }
-
   /** Removes a node and the nodes inside it; inner ones come first. */
   #takeOut(outer: GraphNode): readonly GraphNode[] {
-    const inside = [...this.#open].filter(([, open]) => open === outer || isInside(open.task, outer.task))
+    const inside = this.#inside(outer)
     for (const [run] of inside) this.#open.delete(run)
     return inside.map(([, open]) => open).reverse()
+  }
+
+  #inside(outer: GraphNode): [string, GraphNode][] {
+    return [...this.#open].filter(([, open]) => open === outer || isInside(open.task, outer.task))
   }
 
   /** The nodes whose end led to this one: the sources of its join, else those of the step before that have an edge to it. */

@@ -69,7 +69,9 @@ export async function* runGraph(
     const known = [...messageIds(before), ...messageIds({ values: rebuilt.values })]
     const chain = runChain(context, goesOn(next))
     const mapper = new EventMapper(describeGraph(graph), context, state, known, chain, calls, firstStep(before, next))
-    const streamed = standsAtBreakpoint(graph, before, input, context) ? noEvents() : eventsOf(graph, next, config)
+    const callbacks = [...config.callbacks, mapper.parentCommands.handler]
+    const isStopped = standsAtBreakpoint(graph, before, input, context)
+    const streamed = isStopped ? noEvents() : eventsOf(graph, next, { ...config, callbacks })
     const events = own === undefined ? streamed : own.saver.during(streamed)
     try {
       for await (const event of graphEvents(events, mapper, keep?.started)) {
@@ -77,7 +79,8 @@ export async function* runGraph(
         if (event.kind === 'node.started') yield* keep?.before(mapper.nodes.progress(graph)) ?? []
         if (event.kind === 'node.finished') await keep?.stored()
         yield event
-        if (event.kind === 'node.finished') yield* keep?.before(mapper.nodes.progress(graph)) ?? []
+        const isWhole = event.kind === 'node.finished' && !mapper.nodes.isLeaving
+        if (isWhole) yield* keep?.before(mapper.nodes.progress(graph)) ?? []
       }
     } catch (error) {
       // What the last whole step wrote, for example before the graph's limit of steps ended it.

@@ -45,9 +45,14 @@ export async function sessionCache(writer: WriteConnection, usage: UsageCounts):
   const count = await writer.prepare(updateCounts)
   const leases = await leaseRows(writer)
   const known = new Map<string, SessionRow>()
-  const staged = new Map<string, SessionRow | undefined>()
+  let staged = new Map<string, SessionRow | undefined>()
   /** The rows that this transaction read from the file. */
-  const read = new Map<string, SessionRow>()
+  let read = new Map<string, SessionRow>()
+  /** New maps: one that is emptied keeps what was in it alive, see `PassingMap`. */
+  const beginAnew = (): void => {
+    staged = new Map()
+    read = new Map()
+  }
 
   const find = (id: string): SessionRow | undefined => {
     if (staged.has(id)) return staged.get(id)
@@ -98,8 +103,7 @@ export async function sessionCache(writer: WriteConnection, usage: UsageCounts):
         known.delete(id)
         if (session !== undefined) known.set(id, session) // moves the newest to the end
       }
-      staged.clear()
-      read.clear()
+      beginAnew()
       for (const id of known.keys()) {
         if (known.size <= maxCached) break
         known.delete(id)
@@ -107,8 +111,7 @@ export async function sessionCache(writer: WriteConnection, usage: UsageCounts):
     },
     rolledBack: () => {
       usage.committed([])
-      staged.clear()
-      read.clear()
+      beginAnew()
     },
   }
 }
