@@ -17,6 +17,8 @@ export interface TestRunOptions {
   readonly signal?: AbortSignal
   readonly onEvent?: (event: RunEvent) => void
   readonly resumed?: boolean
+  /** The agent's clock; without one, the number of rows. */
+  readonly now?: () => number
 }
 
 /** `before` are the rows of an earlier session that this one continues. */
@@ -33,7 +35,7 @@ export function testSession(agent: Agent, session = 's1', before: readonly Recor
     get state() {
       return state
     },
-    async run(given, { signal = new AbortController().signal, onEvent, resumed = false } = {}) {
+    async run(given, { signal = new AbortController().signal, onEvent, resumed = false, now } = {}) {
       const input = inputOf(given)
       runs += 1
       const run = `r${before.length === 0 ? '' : `${before.length}-`}${runs}`
@@ -49,7 +51,7 @@ export function testSession(agent: Agent, session = 's1', before: readonly Recor
         ...defined({ sealed: newestRecord(history) }),
         resumed,
         signal,
-        now: () => 1000 + rows.length,
+        now: now ?? (() => 1000 + rows.length),
         newId: () => `id${++ids}`,
       }
       const events: RunEvent[] = []

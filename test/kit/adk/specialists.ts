@@ -4,6 +4,7 @@ import { call, model, type OfflineScript, say, specialists, think, z } from '../
 import { adkAgent } from '../../../packages/server/src/agent/adk/adk-agent.ts'
 import { isNested } from '../../../packages/server/src/agent/nested-event.ts'
 import { outline, said, testSession } from '../run-agent.ts'
+import { durationsOf, sideBySide } from '../side-by-side.ts'
 
 const models = { tokensPerSecond: 0 }
 
@@ -29,6 +30,21 @@ describe('an ADK run', () => {
 })
 
 describe('specialists', () => {
+  test('that run side by side have durations of their own, also where their rows are written together', async () => {
+    const work = sideBySide()
+    const script: OfflineScript = {
+      boss: ({ step }) => (step === 0 ? ['quick', 'slow'].map((name) => call(name, { request: 'go' })) : say('Both.')),
+      quick: () => work.quick().then(say),
+      slow: () => work.slow().then(say),
+    }
+    const llm = model({ offline: script })
+    const tools = specialists(['quick', 'slow'].map((name) => new LlmAgent({ name, model: llm })))
+    const root = new LlmAgent({ name: 'boss', model: llm, tools })
+    const session = testSession(adkAgent('boss', async () => root, { models }))
+    await session.run('go', work)
+    expect(durationsOf(session.rows)).toEqual({ boss: 650, quick: 100, slow: 650 })
+  })
+
   let working = 0
   let most = 0
   const slow = (name: string) =>

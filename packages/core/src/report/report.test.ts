@@ -371,3 +371,21 @@ test('the results of tasks are read as markdown, and the word of a state is on o
   expect(text).toContain('<td class="w">done</td>')
   expect(text).toContain('<strong>first</strong> &lt;b&gt;')
 })
+
+test('a step has the time that it took, and its bar reaches as far as the calls in it', () => {
+  const events: readonly RunEvent[] = [
+    asked('How large?'),
+    { kind: 'node.started', node: 'boss@1', agent: 'boss' },
+    { kind: 'model.started', call: 'c1', agent: 'boss', model: 'm', node: 'boss@1' },
+    { kind: 'model.finished', call: 'c1', status: 'ok', duration: 26, node: 'boss@1' },
+    { kind: 'node.finished', node: 'boss@1', status: 'ok', duration: 27 },
+    { kind: 'run.finished', outcome: 'done' },
+  ]
+  const times = [0, 0, 880, 906, 906, 906]
+  const rows = events.map((event, i): Recorded => ({ seq: i + 1, at: times[i] ?? 0, run: 'r', event }))
+  const text = sessionReport(about, rows)
+  expect(text).toContain('<title>boss@1: 27 ms</title>')
+  const widths = [...text.matchAll(/<rect class="(?:agent|model)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"/g)]
+  const [step = 0, call = 0] = widths.map(([, x, width]) => Number(x) + Number(width))
+  expect(step).toBeCloseTo(call, 0)
+})

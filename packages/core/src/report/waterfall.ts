@@ -20,6 +20,8 @@ interface Bar {
   readonly from: number
   readonly to: number
   readonly first?: number
+  /** Milliseconds. */
+  readonly took: number
   readonly bad: boolean
   readonly title: string
 }
@@ -44,7 +46,7 @@ export function waterfall(facts: ReportFacts, run: ReportRun): Markup | undefine
 }
 
 function drawing(
-  { label, kind, depth, from, to, first, bad, title }: Bar,
+  { label, kind, depth, from, to, first, took, bad, title }: Bar,
   row: number,
   scale: (at: number) => number,
 ): Markup {
@@ -55,7 +57,7 @@ function drawing(
     first === undefined
       ? ''
       : html`<line class="first" x1="${scale(first).toFixed(1)}" y1="${y + 3}" x2="${scale(first).toFixed(1)}" y2="${y + 15}"/>`
-  return html`<g><title>${title}</title><text class="label" x="${4 + depth * 12}" y="${y + 13}">${shortLabel(label, 30 - depth * 2)}</text><rect class="${bad ? 'bad' : kind}" x="${x.toFixed(1)}" y="${y + 3}" width="${w.toFixed(1)}" height="12" rx="2"/>${mark}<text class="time" x="${(x + w + 4).toFixed(1)}" y="${y + 13}">${spanText(to - from)}</text></g>`
+  return html`<g><title>${title}</title><text class="label" x="${4 + depth * 12}" y="${y + 13}">${shortLabel(label, 30 - depth * 2)}</text><rect class="${bad ? 'bad' : kind}" x="${x.toFixed(1)}" y="${y + 3}" width="${w.toFixed(1)}" height="12" rx="2"/>${mark}<text class="time" x="${(x + w + 4).toFixed(1)}" y="${y + 13}">${spanText(took)}</text></g>`
 }
 
 function shortLabel(text: string, most: number): string {
@@ -74,15 +76,23 @@ function barsOf({ timeline, calls }: ReportFacts, run: string, end: number): rea
     if (known === undefined) owned.set(owner, [call])
     else known.push(call)
   }
-  const bars: Bar[] = []
+  const made: { readonly step: Execution; readonly bar: Bar; readonly inside: readonly Bar[] }[] = []
   for (const step of steps) {
-    bars.push(stepBar(step, end))
     const depth = depthOf(step) + 1
     const own = [...(owned.get(step.node) ?? []), ...(owned.get(step.agent) ?? [])]
     owned.delete(step.node)
     owned.delete(step.agent)
-    bars.push(...own.sort((a, b) => a.startSeq - b.startSeq).map((call) => callBar(call, depth, end)))
+    const inside = own.sort((a, b) => a.startSeq - b.startSeq).map((call) => callBar(call, depth, end))
+    made.push({ step, bar: stepBar(step, end), inside })
   }
+  // A step reaches as far as what is inside it. Steps come in the order of their starts: inner ones later.
+  const reach = new Map<string, number>()
+  for (const { step, bar, inside } of made.toReversed()) {
+    const latest = Math.max(bar.to, reach.get(step.node) ?? 0, ...inside.map(({ to }) => to))
+    reach.set(step.node, latest)
+    if (step.parent !== undefined) reach.set(step.parent, Math.max(latest, reach.get(step.parent) ?? 0))
+  }
+  const bars = made.flatMap(({ step, bar, inside }) => [{ ...bar, to: reach.get(step.node) ?? bar.to }, ...inside])
   return [...bars, ...[...owned.values()].flat().map((call) => callBar(call, 0, end))]
 }
 
@@ -92,8 +102,10 @@ function depthOf({ path }: Execution): number {
 
 function stepBar(step: Execution, end: number): Bar {
   const { agent, node, startedAt, status, error } = step
-  const endedAt = Math.min(step.endedAt ?? end, isUnseenEnd(error) ? end : Number.POSITIVE_INFINITY)
-  const title = `${node}: ${spanText(endedAt - startedAt)}${error === undefined ? '' : `, ${error.message}`}`
+  const isUnseen = isUnseenEnd(error)
+  const endedAt = Math.min(step.endedAt ?? end, isUnseen ? end : Number.POSITIVE_INFINITY)
+  const took = (isUnseen ? undefined : step.duration) ?? endedAt - startedAt
+  const title = `${node}: ${spanText(took)}${error === undefined ? '' : `, ${error.message}`}`
   const bad = status === 'error'
   return {
     label: agent,
@@ -101,6 +113,7 @@ function stepBar(step: Execution, end: number): Bar {
     depth: depthOf(step),
     from: startedAt,
     to: endedAt,
+    took,
     bad,
     title: shortened(title, 300),
   }
@@ -117,6 +130,7 @@ function callBar(call: Call, depth: number, end: number): Bar {
     depth,
     from: startedAt,
     to: endedAt,
+    took: endedAt - startedAt,
     bad: status === 'error',
     title: shortened(`${kind === 'model' ? 'Model' : 'Tool'} ${name}: ${spanText(endedAt - startedAt)}${tokens}`, 300),
     ...(firstToken === undefined ? {} : { first: startedAt + firstToken }),

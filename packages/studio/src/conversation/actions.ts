@@ -25,7 +25,7 @@ export interface Actions {
   readonly waiting: number
   /** The calls that a person rejected. They did not fail. */
   readonly rejected: ReadonlySet<string>
-  /** How long each call took that ran as a step of its own, in milliseconds. */
+  /** How long each call took that has a record or ran as a step of its own, in milliseconds. */
   readonly callTimes: ReadonlyMap<string, number>
   readonly runs: ReadonlyMap<string, RunSpan>
   /** The runs that were cut off, by the seq of their end. */

@@ -5,7 +5,7 @@ import { scaleOf } from './scale.ts'
 import type { Span } from './spans.ts'
 
 /** A run of 1000 ms whose events are 100 ms apart, drawn at one pixel for each millisecond. */
-function placedOf(span: Partial<Span>) {
+function placedOf(span: Partial<Span>, ...inside: readonly Partial<Span>[]) {
   const log = liveLog((flush) => flush())
   const rows = Array.from({ length: 11 }, (_, i): Recorded => {
     const kind = i === 0 ? ('run.started' as const) : ('node.started' as const)
@@ -27,7 +27,9 @@ function placedOf(span: Partial<Span>) {
     word: 'done',
     ...span,
   }
-  const [bar] = place({ bars: [{ span: whole, row: 0 }], lanes: [], rows: 1 }, scaleOf(log), 1008)
+  const spans = [whole, ...inside.map((each, i): Span => ({ ...whole, key: `inside ${i}`, within: 'k', ...each }))]
+  const bars = spans.map((each, row) => ({ span: each, row }))
+  const [bar] = place({ bars, lanes: [], rows: bars.length }, scaleOf(log), 1008)
   return { from: (bar?.left ?? 0) - 4, to: (bar?.right ?? 0) - 4, first: bar?.first }
 }
 
@@ -51,4 +53,16 @@ test('a call without an end reaches to the end of the log', () => {
 test('a call without a duration at the very end can be hit: all of its bar is on the canvas', () => {
   for (const kind of ['model', 'tool', 'agent'] as const)
     expect(placedOf({ kind, duration: 0, startSeq: 11, endSeq: 11 })).toMatchObject({ from: 998, to: 1004 })
+})
+
+test('a step is as long as it took, also when its end was written later, but not shorter than what is inside it', () => {
+  expect(placedOf({ kind: 'agent', duration: 250 })).toEqual({ from: 100, to: 350, first: undefined })
+  const late: Partial<Span> = { startSeq: 5, endSeq: 6, duration: 60 }
+  expect(placedOf({ kind: 'agent', duration: 250 }, late)).toMatchObject({ from: 100, to: 460 })
+  const inner: Partial<Span> = { key: 'inner', kind: 'agent', duration: 20 }
+  expect(placedOf({ kind: 'agent', duration: 250 }, inner, { ...late, within: 'inner' })).toMatchObject({ to: 460 })
+  expect(placedOf({ kind: 'agent', duration: 250 }, { startSeq: 5, endSeq: 9, duration: 900 })).toMatchObject({
+    to: 500,
+  })
+  expect(placedOf({ kind: 'agent', duration: 250, within: 'k' })).toMatchObject({ to: 350 })
 })

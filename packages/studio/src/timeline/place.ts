@@ -30,8 +30,11 @@ export function place({ bars }: WaterfallLayout, scale: Scale, width: number): r
   const perMillisecond = scale.ordinal ? undefined : (width - 2 * margin) / scale.total
   const ends = new Map<number, PlacedBar>()
   const placed: PlacedBar[] = []
-  for (const { span, row } of bars) {
-    const { left, right, first } = edgesOf(span, x, width, perMillisecond)
+  const edges = bars.map(({ span }) => edgesOf(span, x, width, perMillisecond))
+  const rights = rightsOf(bars, edges, (span) => (span.endSeq === undefined ? width - margin : x(span.endSeq)))
+  for (const [i, { span, row }] of bars.entries()) {
+    const { left = 0, first } = edges[i] ?? {}
+    const right = rights[i] ?? left
     const before = ends.get(row)
     if (before !== undefined && isSpeck(before) && right - left < speck && left - before.right < touching) {
       if (before.span.word === span.word) {
@@ -56,19 +59,48 @@ export function xOf(scale: Scale, width: number, seq: number): number {
   return margin + (scale.of(seq) / scale.total) * (width - 2 * margin)
 }
 
+interface Edges {
+  readonly left: number
+  readonly right: number
+  readonly first: number | undefined
+}
+
+/** Where the bars end. A step reaches at least as far as what is inside it, but not beyond its own last event. */
+function rightsOf(
+  bars: WaterfallLayout['bars'],
+  edges: readonly Edges[],
+  lastOf: (span: Span) => number,
+): readonly number[] {
+  const rights = edges.map(({ right }) => right)
+  const places = new Map(bars.map(({ span }, i) => [span.key, i]))
+  const around = ({ within }: Span): number | undefined => (within === undefined ? undefined : places.get(within))
+  for (const [i, { span }] of bars.entries()) {
+    const right = edges[i]?.right ?? 0
+    for (let at = around(span), up = 0; at !== undefined && up < deepest; up++) {
+      const outer = bars[at]?.span
+      if (outer === undefined) break
+      rights[at] = Math.max(rights[at] ?? 0, Math.min(right, lastOf(outer)))
+      at = around(outer)
+    }
+  }
+  return rights
+}
+/** Steps inside each other. A log of another server could name a step that is inside itself. */
+const deepest = 20
+
 /**
- * A call is as long as it took, which its record says: a busy server may write the events of a call later than they
- * happened. A model works from the start of its call on, a tool until its end.
+ * A step and a call are as long as they took, which their records say: a busy server may write events later than they
+ * happened. A step and a model work from their start on, a tool until its end.
  */
 function edgesOf(
   { kind, startSeq, endSeq, duration, remote, firstSeq, firstAfter }: Span,
   x: (seq: number) => number,
   width: number,
   perMillisecond: number | undefined,
-): { readonly left: number; readonly right: number; readonly first: number | undefined } {
+): Edges {
   const [from, to] = [x(startSeq), endSeq === undefined ? width - margin : x(endSeq)]
-  const isCall = (kind === 'model' || kind === 'tool') && remote === undefined
-  const own = isCall && perMillisecond !== undefined && endSeq !== undefined ? duration : undefined
+  const isMeasured = kind !== 'run' && remote === undefined
+  const own = isMeasured && perMillisecond !== undefined && endSeq !== undefined ? duration : undefined
   const length = own === undefined ? to - from : Math.min(to - from, own * (perMillisecond ?? 0))
   // The canvas clips what is beyond its end, so a short call there begins a little earlier.
   const left = Math.min(kind === 'tool' ? to - length : from, width - narrowest)

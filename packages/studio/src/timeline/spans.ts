@@ -15,6 +15,8 @@ export interface Span {
   readonly run: string
   /** Which of the executions of one node it is, where there are several. */
   readonly number?: string
+  /** The key of the step that it is inside of. */
+  readonly within?: string
   readonly startSeq: number
   readonly startedAt: number
   readonly endSeq?: number
@@ -58,10 +60,14 @@ export function barsOfLog(
     const last = cuts.get(run)
     return last !== undefined && endSeq !== undefined && endSeq > last.seq ? last : undefined
   }
+  const owners = new Map(executions.map((each) => [`${each.run}\n${each.node}`, each] as const))
   const spans: Span[] = [
     ...runs.map((run) => spanOfRun(run, cutAt(run.run, run.endSeq))),
-    ...executions.map((each) => spanOfExecution(each, ends.get(each.run), cutAt(each.run, each.endSeq))),
-    ...spansOfCalls(calls, executions, ends, cutAt),
+    ...executions.map((each) => ({
+      ...spanOfExecution(each, ends.get(each.run), cutAt(each.run, each.endSeq)),
+      ...defined({ within: owners.get(`${each.run}\n${each.parent}`)?.key }),
+    })),
+    ...spansOfCalls(calls, executions, owners, ends, cutAt),
   ]
   const critical = criticalKeys(spans)
   return spans
@@ -116,14 +122,13 @@ function spanOfExecution(execution: Execution, run: RunSpan | undefined, cut: Si
 function spansOfCalls(
   calls: readonly CallSpan[],
   executions: readonly Execution[],
+  owners: ReadonlyMap<string, Execution>,
   runs: ReadonlyMap<string, RunSpan>,
   cutAt: (run: string, endSeq: number | undefined) => Sign | undefined,
 ): readonly Span[] {
   const steps = new Set(executions.flatMap(({ call }) => call ?? []))
-  const owners = new Map<string, Execution>()
   const turns = new Map<string, Execution[]>()
   for (const each of executions) {
-    owners.set(`${each.run}\n${each.node}`, each)
     const name = `${each.run}\n${each.agent}`
     const known = turns.get(name)
     if (known === undefined) turns.set(name, [each])
@@ -152,6 +157,7 @@ function spansOfCalls(
         agent: owner.agent,
         name,
         run,
+        within: owner.key,
         startSeq,
         startedAt,
         endSeq: endSeq ?? (over ? (cutAt(run, owner.endSeq)?.seq ?? owner.endSeq) : undefined),

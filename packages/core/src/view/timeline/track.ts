@@ -113,7 +113,9 @@ export function endExecution(line: Timeline, position: number, ending: End, watc
 }
 
 function ended(before: Execution, ending: End): Execution {
-  const { endedAt = before.startedAt } = ending
+  const { endedAt: writtenAt = before.startedAt, duration = Math.max(0, writtenAt - before.startedAt) } = ending
+  // Its end may have been written later than it happened.
+  const endedAt = Math.min(writtenAt, before.startedAt + Math.max(0, duration))
   return {
     key: before.key,
     run: before.run,
@@ -130,7 +132,7 @@ function ended(before: Execution, ending: End): Execution {
     startedAt: before.startedAt,
     endSeq: ending.endSeq,
     endedAt,
-    duration: ending.duration ?? Math.max(0, endedAt - before.startedAt),
+    duration,
     input: before.input,
     output: ending.output,
     wrote: before.wrote,

@@ -103,7 +103,7 @@ export class LiveRun implements AdkRun {
     // A plugin may change partials, and a resumed run leaves out what it repeats.
     this.direct = plugins.length === 0 && this.resumption === undefined
     this.nodes = new NodeTracker(
-      (event) => this.emit(event),
+      this,
       (node) => this.#questionsOf(node),
       this.resumption?.nodes ?? repeatedNodes(context.history, answered),
     )
@@ -154,7 +154,6 @@ export class LiveRun implements AdkRun {
       if (this.#told.has(event.id)) return
       this.#told.add(event.id)
     }
-    if (event.kind === 'node.finished') this.endCall(event.node, event.error)
     // `jsonEvent` has copied it.
     this.calls.note(event, false)
     this.#emitted += 1

@@ -1,6 +1,6 @@
 import type { Event } from '@google/adk'
-import { defined, type Interrupted, type NodeId, nodePath, type Problem, type RunEvent } from '@millrace/core'
-import type { Scope } from './scope.ts'
+import { defined, type Interrupted, type NodeId, nodePath, type Problem } from '@millrace/core'
+import type { AdkRun, Scope } from './scope.ts'
 
 /** The nodes that a continued run has already executed. */
 export interface PastNodes {
@@ -17,6 +17,7 @@ export interface PastNodes {
 interface OpenNode {
   readonly id: NodeId
   readonly parent: NodeId | undefined
+  readonly startedAt: number
   /** Events that the agent yielded and ADK has not delivered yet: a workflow delays them, and a node ends after its last. */
   readonly pending: Set<string>
   ended: { readonly error: Problem | undefined } | undefined
@@ -26,7 +27,7 @@ interface OpenNode {
 
 /** The nodes of a run that are open, and the node that each event belongs to. */
 export class NodeTracker {
-  readonly #emit: (event: RunEvent) => void
+  readonly #run: Pick<AdkRun, 'emit' | 'endCall' | 'now'>
   /** The questions that the node leaves open. */
   readonly #questions: (node: NodeId) => readonly Interrupted[]
   readonly #past: PastNodes | undefined
@@ -36,8 +37,12 @@ export class NodeTracker {
   readonly #owners = new Map<string, OpenNode>()
   readonly #lastEnded = new Map<NodeId, NodeId>()
 
-  constructor(emit: (event: RunEvent) => void, questions: (node: NodeId) => readonly Interrupted[], past?: PastNodes) {
-    this.#emit = emit
+  constructor(
+    run: Pick<AdkRun, 'emit' | 'endCall' | 'now'>,
+    questions: (node: NodeId) => readonly Interrupted[],
+    past?: PastNodes,
+  ) {
+    this.#run = run
     this.#questions = questions
     this.#past = past
   }
@@ -52,8 +57,9 @@ export class NodeTracker {
     const { id } = next
     const { node: parent } = scope
     const before = parent !== undefined && inOrder(scope.agent) ? this.#lastEnded.get(parent) : undefined
-    this.#open.push({ id, parent, pending: new Set(), ended: undefined, waits: false })
-    this.#emit({
+    const startedAt = this.#run.now()
+    this.#open.push({ id, parent, startedAt, pending: new Set(), ended: undefined, waits: false })
+    this.#run.emit({
       kind: 'node.started',
       node: id,
       agent: name,
@@ -130,12 +136,16 @@ export class NodeTracker {
       const { error } = node.ended
       if (node.parent !== undefined) this.#lastEnded.set(node.parent, node.id)
       const questions = this.#questions(node.id)
-      for (const question of questions) this.#emit(question)
+      for (const question of questions) this.#run.emit(question)
       const waits = node.waits || questions.length > 0
       const around = this.#open.find(({ id }) => id === node.parent)
       if (waits && around !== undefined) around.waits = true
       const status = error !== undefined ? ({ status: 'error', error } as const) : { status: endOf(waits) }
-      this.#emit({ kind: 'node.finished', node: node.id, ...status })
+      // First the node's open model call, so that no call takes longer than its node.
+      this.#run.endCall(node.id, error)
+      // The rows of nodes that run side by side may be written together, so the log's own times do not tell them apart.
+      const duration = Math.max(0, this.#run.now() - node.startedAt)
+      this.#run.emit({ kind: 'node.finished', node: node.id, ...status, duration })
     }
   }
 }

@@ -113,7 +113,7 @@ export class EventMapper {
     firstStep?: number,
   ) {
     this.calls = calls
-    this.nodes = new GraphNodes(graph, chain, firstStep)
+    this.nodes = new GraphNodes(graph, chain, context.now, firstStep)
     this.#state = state
     this.#spoken = new Set(known)
     this.#context = context
@@ -206,7 +206,7 @@ export class EventMapper {
     yield* this.calls.cut('The node ended before its model had answered.', node.node)
     yield* this.#returned(event.run_id, node, output)
     if (event.values !== undefined) yield* this.#state.step(event.values)
-    yield { kind: 'node.finished', node: node.node, status: 'ok' }
+    yield this.nodes.finished(node.node, { status: 'ok' })
   }
 
   /** A node whose answer came from a cache: its code did not run, but it has said what it says. */
@@ -217,7 +217,7 @@ export class EventMapper {
     const node = this.nodes.end(run)
     if (node === undefined) return
     for (const each of [output].flat()) yield* this.#returned(event.run_id, node, each)
-    yield { kind: 'node.finished', node: node.node, status: 'ok' }
+    yield this.nodes.finished(node.node, { status: 'ok' })
   }
 
   /** What a node returned: messages that are not in the log yet, and the keys that it wrote. */

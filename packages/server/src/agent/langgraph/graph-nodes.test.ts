@@ -2,6 +2,7 @@ import { AIMessage } from '@langchain/core/messages'
 import { Annotation, Command, END, MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test, vi } from 'vitest'
 import { outline, testSession } from '../../../../../test/kit/run-agent.ts'
+import { durationsOf, sideBySide } from '../../../../../test/kit/side-by-side.ts'
 import { isCheckpoint } from './checkpoint.ts'
 import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
 
@@ -193,4 +194,17 @@ test('a step that ended before its run failed stays in the state, as with a chec
   const texts = (session.state.messages as { content: string }[]).map(({ content }) => content)
   expect(texts).toEqual(own.messages.map(({ content }) => content))
   expect(session.state.extra).toBe(own.extra)
+})
+
+test('nodes that run side by side have durations of their own, also where their rows are written together', async () => {
+  const work = sideBySide()
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode('quick', async () => ({ messages: [new AIMessage(await work.quick())] }))
+    .addNode('slow', async () => ({ messages: [new AIMessage(await work.slow())] }))
+    .addEdge(START, 'quick')
+    .addEdge(START, 'slow')
+    .compile()
+  const session = sessionOf(graph)
+  await session.run('go', work)
+  expect(durationsOf(session.rows)).toEqual({ quick: 100, slow: 650 })
 })

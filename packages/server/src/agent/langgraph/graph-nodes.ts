@@ -1,4 +1,4 @@
-import type { NodeId, RunEvent } from '@millrace/core'
+import type { NodeFinished, NodeId, RunEvent } from '@millrace/core'
 import type { AgentGraph } from '../agent.ts'
 import type { LogProgress } from './checkpoint.ts'
 import type { EarlierNodes } from './earlier-nodes.ts'
@@ -25,6 +25,8 @@ export class GraphNodes {
   /** How often each path has started, in this run and in those it continues. */
   readonly #executions: Map<string, number>
   readonly #open = new Map<string, GraphNode>()
+  readonly #now: () => number
+  readonly #startedAt = new Map<NodeId, number>()
   readonly #finished: GraphNode[] = []
   #isLeaving = false
   readonly #earlier: EarlierNodes
@@ -34,8 +36,9 @@ export class GraphNodes {
   /** The step in which LangGraph carries out the first nodes of this run. */
   readonly #first: number
 
-  constructor(graph: AgentGraph, chain: Pick<RunChain, 'executions' | 'nodes'>, first = 1) {
+  constructor(graph: AgentGraph, chain: Pick<RunChain, 'executions' | 'nodes'>, now: () => number, first = 1) {
     this.#graph = graph
+    this.#now = now
     this.#first = first
     this.#executions = new Map(chain.executions)
     this.#earlier = chain.nodes
@@ -79,6 +82,7 @@ export class GraphNodes {
     this.#executions.set(path, count)
     const node: GraphNode = { node: `${path}@${count}`, name, path, step, task, ...(parent ? { parent } : {}) }
     this.#open.set(event.run_id, node)
+    this.#startedAt.set(node.node, this.#now())
     const goesOn = this.#earlier.inside(parent?.node).length > 0
     const after = failed === undefined ? this.#before(node, event) : [failed.node]
     yield {
@@ -96,6 +100,17 @@ export class GraphNodes {
     this.#open.delete(run)
     this.#finished.push(node)
     return node
+  }
+
+  /**
+   * The event of a node's end. It has the time that the node took: the rows of nodes that run side by side may be written
+   * together, so the log's own times do not tell them apart.
+   */
+  finished(node: NodeId, how: Pick<NodeFinished, 'status' | 'error'>): NodeFinished {
+    const now = this.#now()
+    const duration = Math.max(0, now - (this.#startedAt.get(node) ?? now))
+    this.#startedAt.delete(node)
+    return { kind: 'node.finished', node, ...how, duration }
   }
 
   /**
@@ -120,7 +135,7 @@ export class GraphNodes {
       this.#isLeaving = open !== outer
       this.#open.delete(run)
       this.#finished.push(open)
-      yield { kind: 'node.finished', node: open.node, status: 'ok' }
+      yield this.finished(open.node, { status: 'ok' })
     }
   }
 
@@ -131,7 +146,7 @@ export class GraphNodes {
 
   *fail(message: string): Generator<RunEvent> {
     for (const { node } of [...this.#open.values()].reverse()) {
-      yield { kind: 'node.finished', node, status: 'error', error: { code: 'agent-error', message } }
+      yield this.finished(node, { status: 'error', error: { code: 'agent-error', message } })
     }
     this.#open.clear()
   }
@@ -145,7 +160,7 @@ export class GraphNodes {
   /** Nodes that are open when the graph stops for a person wait with it. Inner nodes end first. */
   *wait(): Generator<RunEvent> {
     for (const { node } of [...this.#open.values()].reverse()) {
-      yield { kind: 'node.finished', node, status: 'interrupted' }
+      yield this.finished(node, { status: 'interrupted' })
     }
     this.#open.clear()
   }
@@ -188,7 +203,7 @@ export class GraphNodes {
   *#endWith(failed: GraphNode, message: string): Generator<RunEvent> {
     const error = { code: 'agent-error' as const, message }
     for (const open of this.#takeOut(failed)) {
-      yield { kind: 'node.finished', node: open.node, status: 'error', error }
+      yield this.finished(open.node, { status: 'error', error })
     }
   }
 
