@@ -51,7 +51,7 @@ afterAll(async () => {
 
 const roll = dice(seed)
 /** The nodes that start in all conversations together: a kill comes at one of them. */
-const nodes = 130
+const nodes = 170
 
 test.each(Array.from({ length: kills }, (_, i) => [i + 1, 1 + roll(nodes)]))(
   `seed ${seed}, kill %i at node %i: every graph resumes or ends truthfully`,

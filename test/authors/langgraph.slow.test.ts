@@ -38,6 +38,7 @@ const later: ReadonlySet<string> = new Set([
   'deltas',
   'failures',
   'functional',
+  'hitl-team',
   'inner-stream',
   'leaving',
   'stateful-inner',
@@ -79,8 +80,12 @@ describe.each(Object.entries(turns))('%s', (agent, taken) => {
 
       // What the client of this wire has.
       expect(carried(wire, spoken(rows))).toEqual(carried(wire, bare.spoken))
-      if (wire === 'adk' || wire === 'ag-ui') expect(plainState(foldState(rows))).toEqual(bare.state)
-      if (wire === 'studio') expect(Object.keys(foldState(rows)).sort()).toEqual(Object.keys(bare.state).sort())
+      const told = plainState(foldState(rows))
+      if (wire === 'ag-ui') expect(told).toEqual(bare.state)
+      // ADK has no form for a key that is removed, such as the `jumpTo` of a middleware.
+      const kept = Object.entries(told).filter(([key]) => Object.hasOwn(bare.state, key))
+      if (wire === 'adk') expect(Object.fromEntries(kept)).toEqual(bare.state)
+      if (wire === 'studio') expect(Object.keys(told).sort()).toEqual(Object.keys(bare.state).sort())
       if (wire === 'ag-ui') expect(written(rows)).toEqual(bare.custom)
     },
   )

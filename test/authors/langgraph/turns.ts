@@ -11,6 +11,16 @@ export const turns: Readonly<Record<string, readonly Turn[]>> = {
   failures: [{ say: 'Try' }],
   functional: [{ say: 'cats' }, { answer: 'good' }, { say: 'dogs' }, { answer: 'better' }],
   handoff: [{ say: 'Book me a flight' }],
+  'hitl-team': [
+    { say: 'Mail Ann' },
+    { answer: { decisions: [{ type: 'approve' }, { type: 'reject', message: 'no bob' }] } },
+    { say: 'Mail again' },
+    {
+      answer: {
+        decisions: [{ type: 'edit', editedAction: { name: 'send', args: { to: 'cat' } } }, { type: 'approve' }],
+      },
+    },
+  ],
   'inner-stream': [{ say: 'rain' }],
   joins: [{ say: 'Go' }],
   leaving: [{ say: 'Print it' }],

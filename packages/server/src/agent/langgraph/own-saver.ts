@@ -1,6 +1,7 @@
 import { isObject, MillraceError, type RunEvent } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
+import { keepEditedCalls } from './edited-calls.ts'
 import { beginInnerGraph } from './inner-memory.ts'
 import type { CompiledGraph, Snapshot, StreamEvent } from './langgraph-agent.ts'
 import { OwnProgress } from './own-progress.ts'
@@ -103,7 +104,7 @@ function seenField(target: object, key: string | symbol, threads: ReadonlyMap<un
     const saver = threads.get(placeIn(args[0]).thread_id)
     if (saver === undefined) return call(args)
     if (key === 'getTuple') return read(saver, args[0], call)
-    const result = Promise.resolve().then(() => call(args))
+    const result = keepEditedCalls(args[1]).then(() => call(args))
     return saver.write(
       result.then((stored) => {
         follow(saver.progress, key, args)
