@@ -102,8 +102,8 @@ function OfflineNotice() {
     <p className="offline" data-testid="offline-notice">
       <Icon name="state" />
       <span>
-        Offline model: replies are scripted, tools and data are real. Set <code>GOOGLE_API_KEY</code> or{' '}
-        <code>OPENAI_API_KEY</code> and restart for a live model.
+        Offline model: replies are scripted, tools and data are real. Set <code>GOOGLE_API_KEY</code>,{' '}
+        <code>ANTHROPIC_API_KEY</code> or <code>OPENAI_API_KEY</code> and restart for a live model.
       </span>
     </p>
   )
