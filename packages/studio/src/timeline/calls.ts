@@ -1,6 +1,5 @@
 import {
   type Cost,
-  callTimes,
   defined,
   functionCallsOf,
   functionResponsesOf,
@@ -29,8 +28,6 @@ export interface CallSpan {
   readonly call?: string
   readonly startSeq: number
   readonly startedAt: number
-  /** How long it had run at its first event, in milliseconds, where that was written late. */
-  readonly early?: number
   /** The event and the time of the first token of a model's answer. */
   readonly firstSeq?: number
   readonly firstAt?: number
@@ -183,8 +180,10 @@ function recorded(
   said: number | undefined,
 ): Partial<CallSpan> {
   const { duration } = event
-  if (event.kind === 'tool.finished') return { duration: event.duration, ...timesOf(span, at, event.duration) }
+  if (event.kind === 'tool.finished')
+    return { duration: event.duration, startedAt: Math.max(span.startedAt, at - event.duration) }
   const { usage, cost, firstToken, model } = event
+  const endedAt = duration === undefined ? undefined : Math.min(at, span.startedAt + duration)
   // The record of another server's call may come late: only the next sign shows that nothing more comes of it.
   const endSeq = span.remote === true && said !== undefined && said > span.startSeq ? said : undefined
   const name = span.name === unknownModel ? model : undefined
@@ -193,22 +192,11 @@ function recorded(
     firstAfter: firstToken,
     usage,
     cost,
-    ...(duration === undefined ? {} : timesOf(span, at, duration)),
+    endedAt,
     endSeq,
     recordSeq: endSeq === undefined ? undefined : seq,
     name,
   })
-}
-
-/** As in the view of calls. */
-function timesOf(
-  { kind, startedAt: eventAt }: CallSpan,
-  endedAt: number,
-  duration: number,
-): Pick<CallSpan, 'startedAt' | 'endedAt' | 'early'> {
-  const times = callTimes(kind, { startedAt: eventAt, endedAt }, duration)
-  const early = eventAt - times.startedAt
-  return { ...times, ...(early > 0 ? { early } : {}) }
 }
 
 function firstToken(state: Calls, place: number, { seq, at }: Recorded): Calls {

@@ -46,13 +46,6 @@ test('a call never reaches beyond its events, and one of another server is as lo
   expect(placedOf({ duration: 50, remote: true, firstSeq: 3 })).toEqual({ from: 100, to: 500, first: 100 })
 })
 
-test('a call whose events were written at once is as long as it took, and ends there', () => {
-  const written = { startSeq: 6, endSeq: 6, startedAt: 340, duration: 160, early: 160 }
-  expect(placedOf({ ...written, firstSeq: 6, firstAfter: 40 })).toEqual({ from: 340, to: 500, first: 40 })
-  expect(placedOf({ ...written, kind: 'tool' })).toEqual({ from: 340, to: 500, first: undefined })
-  expect(placedOf({ ...written, early: 900 })).toMatchObject({ from: 0 })
-})
-
 test('a call without an end reaches to the end of the log', () => {
   expect(placedOf({ duration: 50, endSeq: undefined as never })).toEqual({ from: 100, to: 1000, first: undefined })
 })

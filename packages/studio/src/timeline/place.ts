@@ -93,14 +93,13 @@ const deepest = 20
  * happened. A step and a model work from their start on, a tool until its end.
  */
 function edgesOf(
-  { kind, startSeq, endSeq, duration, early = 0, remote, firstSeq, firstAfter }: Span,
+  { kind, startSeq, endSeq, duration, remote, firstSeq, firstAfter }: Span,
   x: (seq: number) => number,
   width: number,
   perMillisecond: number | undefined,
 ): Edges {
+  const [from, to] = [x(startSeq), endSeq === undefined ? width - margin : x(endSeq)]
   const isMeasured = kind !== 'run' && remote === undefined
-  const before = isMeasured ? early * (perMillisecond ?? 0) : 0
-  const [from, to] = [Math.max(margin, x(startSeq) - before), endSeq === undefined ? width - margin : x(endSeq)]
   const own = isMeasured && perMillisecond !== undefined && endSeq !== undefined ? duration : undefined
   const length = own === undefined ? to - from : Math.min(to - from, own * (perMillisecond ?? 0))
   // The canvas clips what is beyond its end, so a short call there begins a little earlier.

@@ -19,8 +19,6 @@ export interface Span {
   readonly within?: string
   readonly startSeq: number
   readonly startedAt: number
-  /** How long a call had run at its first event, in milliseconds, where that was written late. */
-  readonly early?: number
   readonly endSeq?: number
   /** The call that it shows, and the event that has its result where that is later than its end. */
   readonly call?: string
@@ -144,8 +142,7 @@ function spansOfCalls(
   return calls.flatMap((call) => {
     const owner = owners.get(`${call.run}\n${call.owner}`) ?? turnOf(call)
     if (owner === undefined || (call.kind === 'tool' && call.call !== undefined && steps.has(call.call))) return []
-    const { key, kind, name, run, startedAt, early, firstSeq, firstAt, endSeq, endedAt, failed, usage, cost, remote } =
-      call
+    const { key, kind, name, run, startedAt, firstSeq, firstAt, endSeq, endedAt, failed, usage, cost, remote } = call
     // A call of another server is recorded with its first sign, but it began before: after the last sign of its step.
     const startSeq = remote === undefined ? call.startSeq : Math.max(owner.startSeq, call.ledBy ?? 0)
     const over = owner.endSeq !== undefined || runs.get(run)?.endSeq !== undefined
@@ -163,7 +160,6 @@ function spansOfCalls(
         within: owner.key,
         startSeq,
         startedAt,
-        early,
         endSeq: endSeq ?? (over ? (cutAt(run, owner.endSeq)?.seq ?? owner.endSeq) : undefined),
         call: call.call,
         recordSeq: call.recordSeq,

@@ -8,7 +8,6 @@ import { isObject, type Json } from '../../json/json.ts'
 import type { View } from '../view.ts'
 import { sentContent, withRequest } from './request.ts'
 import { type Call, type Calls, type ModelRequest, noCalls, unknownModel, withCallsIndex } from './state.ts'
-import { callTimes } from './times.ts'
 
 /** Every call of a model and of a tool, with its figures. `modelRequestOf` and `responseOf` have the words. */
 export const callsView: View<Calls> = {
@@ -97,14 +96,14 @@ function modelFinished(state: Calls, row: Recorded, event: ModelFinished): Calls
   const { call, status, firstToken, duration, finishReason, usage, cost, messages, error, response, model } = event
   const key = keyOf(row.run, call)
   const next = ended(state, row, key, (before) => {
-    const times = callTimes('model', { startedAt: before.startedAt, endedAt: row.at }, duration)
+    const took = duration ?? Math.max(0, row.at - before.startedAt)
     const figures = { firstToken, finishReason, usage, cost, messages, error }
     return {
       ...before,
       ...(model !== undefined && before.name === unknownModel ? { name: model } : {}),
       status,
-      duration: duration ?? times.endedAt - times.startedAt,
-      ...times,
+      duration: took,
+      endedAt: Math.min(row.at, before.startedAt + took),
       ...defined(figures),
     }
   })
@@ -118,7 +117,8 @@ function toolFinished(state: Calls, row: Recorded, { call, status, duration }: T
     ...before,
     status,
     duration,
-    ...callTimes('tool', { startedAt: before.startedAt, endedAt: row.at }, duration),
+    startedAt: Math.max(before.startedAt, row.at - duration),
+    endedAt: row.at,
   }))
 }
 

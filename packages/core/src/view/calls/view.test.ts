@@ -81,33 +81,6 @@ test('an answer that no message has is in the record', () => {
   expect(call === undefined ? [] : modelAnswersOf(calls, call)).toEqual([{ role: 'model', parts: [] }])
 })
 
-test('SPEC 5.7: a call whose events were written at once began as long before them as it took', () => {
-  const tool = { kind: 'tool.finished', call: 'x', name: 'look', status: 'ok', duration: 30 } as const
-  const asksTool: RunEvent = {
-    kind: 'agent',
-    message: 't',
-    event: {
-      id: 't',
-      author: 'a',
-      invocationId: 'r1',
-      timestamp: 1,
-      content: { role: 'model', parts: [{ functionCall: { id: 'x', name: 'look', args: {} } }] },
-    },
-  }
-  const end: RunEvent = { kind: 'model.finished', call: 'c1', status: 'ok', firstToken: 40, duration: 53 }
-  const rows = rowsOf([asked('c1'), end, asksTool, tool]).map((row) => ({ ...row, at: 1000 }))
-  expect(fold(callsView, rows).calls.toArray()).toMatchObject([
-    { startedAt: 947, endedAt: 1000, duration: 53, firstToken: 40 },
-    { startedAt: 970, endedAt: 1000, duration: 30 },
-  ])
-  // Events that were written late, but apart: the call began with its first one.
-  const apart = fold(
-    callsView,
-    rows.slice(0, 2).map((row, i) => ({ ...row, at: 1000 + i * 60 })),
-  )
-  expect(apart.calls.toArray()).toMatchObject([{ startedAt: 1000, endedAt: 1053, duration: 53 }])
-})
-
 test('a crash cuts the calls of its nodes; a tool that waits for a person goes on', () => {
   const tool: RunEvent = {
     kind: 'agent',
