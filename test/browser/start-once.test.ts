@@ -58,12 +58,17 @@ beforeEach(async () => {
       answer.setEncoding('utf8').on('data', (piece: string) => {
         text += piece
         const end = until?.exec(text)
-        outgoing.write((end == null ? piece : end[0]).replace(/retry: \d+/, 'retry: 30'), () => {
-          if (end != null) outgoing.destroy()
-        })
+        outgoing.write((end == null ? piece : end[0]).replace(/retry: \d+/, 'retry: 30'))
+        if (end == null) return
+        // Not broken off: a browser may throw away what it has not read yet when a connection breaks, and the id with it.
+        outgoing.end()
+        open.delete(outgoing)
+        onward.destroy()
       })
       answer.on('end', () => outgoing.end())
-      answer.on('error', () => outgoing.destroy())
+      answer.on('error', () => {
+        if (!outgoing.writableEnded) outgoing.destroy()
+      })
     })
     outgoing.on('close', () => {
       open.delete(outgoing)
