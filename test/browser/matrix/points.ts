@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { drawn } from '../pointer.ts'
 import { act, closePanes, openList, openPanel, openTimeline, type Place, reachable, seen, until } from './place.ts'
 
 /** One of the thirteen points of the page: what a person does, and what must then be seen. */
@@ -29,6 +30,8 @@ async function inspector(place: Place): Promise<void> {
   const { page } = place
   await act(place, () => barOf(place))
   await until(() => stepOf(page)).toMatch(/^node /)
+  // Until the panels are drawn, it may be the node of the point before.
+  await drawn(page)
   const before = await stepOf(page)
   const [back, on] = ['Previous step (k)', 'Next step (j)'].map((name) => page.getByRole('button', { name }))
   const isFirst = await back?.isDisabled()
