@@ -1,11 +1,13 @@
 import { liveLog, type Recorded } from '@millrace/core'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { place } from './place.ts'
-import { scaleOf } from './scale.ts'
+import { layOut } from './lanes.ts'
+import { type PlacedBar, place } from './place.ts'
+import { type Scale, scaleOf } from './scale.ts'
 import type { Span } from './spans.ts'
 
 /** A run of 1000 ms whose events are 100 ms apart, drawn at one pixel for each millisecond. */
-function placedOf(span: Partial<Span>, ...inside: readonly Partial<Span>[]) {
+function scaleOfRun(): Scale {
   const log = liveLog((flush) => flush())
   const rows = Array.from({ length: 11 }, (_, i): Recorded => {
     const kind = i === 0 ? ('run.started' as const) : ('node.started' as const)
@@ -14,23 +16,36 @@ function placedOf(span: Partial<Span>, ...inside: readonly Partial<Span>[]) {
     return { seq: i + 1, at: i * 100, run: 'r', event }
   })
   log.append(rows)
-  const whole: Span = {
-    key: 'k',
-    kind: 'model',
-    path: 'p',
-    agent: 'a',
-    name: 'm',
-    run: 'r',
-    startSeq: 2,
-    startedAt: 100,
-    endSeq: 6,
-    word: 'done',
-    ...span,
-  }
-  const spans = [whole, ...inside.map((each, i): Span => ({ ...whole, key: `inside ${i}`, within: 'k', ...each }))]
+  return scaleOf(log)
+}
+const canvas = 1008
+
+const whole: Span = {
+  key: 'k',
+  kind: 'model',
+  path: 'p',
+  agent: 'a',
+  name: 'm',
+  run: 'r',
+  startSeq: 2,
+  startedAt: 100,
+  endSeq: 6,
+  word: 'done',
+}
+
+/** The first of these spans, each in a row of its own. */
+function placedOf(span: Partial<Span>, ...inside: readonly Partial<Span>[]) {
+  const first = { ...whole, ...span }
+  const spans = [first, ...inside.map((each, i): Span => ({ ...first, key: `inside ${i}`, within: 'k', ...each }))]
   const bars = spans.map((each, row) => ({ span: each, row }))
-  const [bar] = place({ bars, lanes: [], rows: bars.length }, scaleOf(log), 1008)
+  const [bar] = place({ bars, lanes: [], rows: bars.length }, scaleOfRun(), canvas)
   return { from: (bar?.left ?? 0) - 4, to: (bar?.right ?? 0) - 4, first: bar?.first }
+}
+
+/** Spans of one lane. */
+function placedInLane(spans: readonly Partial<Span>[]): readonly PlacedBar[] {
+  const own = spans.map((each, i): Span => ({ ...whole, key: `k${i}`, ...each }))
+  return place(layOut(own.toSorted((a, b) => a.startSeq - b.startSeq)), scaleOfRun(), canvas)
 }
 
 test('a model call is as long as its record says, from its start on, also when its events were written later', () => {
@@ -65,4 +80,40 @@ test('a step is as long as it took, also when its end was written later, but not
     to: 500,
   })
   expect(placedOf({ kind: 'agent', duration: 250, within: 'k' })).toMatchObject({ to: 350 })
+})
+
+test('a call whose start and end came in one commit is beside the call after it, not below it', () => {
+  const [short, long] = placedInLane([
+    { startSeq: 2, endSeq: 2, duration: 0 },
+    { startSeq: 2, endSeq: 6, duration: 300, firstSeq: 3, firstAfter: 100 },
+  ])
+  expect(short).toMatchObject({ left: 104, right: 110 })
+  // It still ends, and has its first token, where the log says.
+  expect(long).toMatchObject({ left: 110, right: 404, first: 94 })
+})
+
+test('the middle of each bar can be pressed, whatever times the log has', () => {
+  const spans = fc.array(
+    fc.record({
+      startSeq: fc.integer({ min: 1, max: 11 }),
+      length: fc.integer({ min: 0, max: 3 }),
+      duration: fc.integer({ min: 0, max: 300 }),
+      kind: fc.constantFrom('model' as const, 'tool' as const, 'agent' as const),
+    }),
+    { maxLength: 12 },
+  )
+  fc.assert(
+    fc.property(spans, (all) => {
+      const bars = placedInLane(
+        all.map(({ length, ...span }) => ({ ...span, endSeq: Math.min(11, span.startSeq + length) })),
+      )
+      for (const [i, { left, right, row }] of bars.entries()) {
+        const middle = (left + right) / 2
+        const covering = bars
+          .slice(i + 1)
+          .filter((over) => over.row === row && over.left <= middle && middle < over.right)
+        expect(covering).toEqual([])
+      }
+    }),
+  )
 })

@@ -33,13 +33,15 @@ export function place({ bars }: WaterfallLayout, scale: Scale, width: number): r
   const edges = bars.map(({ span }) => edgesOf(span, x, width, perMillisecond))
   const rights = rightsOf(bars, edges, (span) => (span.endSeq === undefined ? width - margin : x(span.endSeq)))
   for (const [i, { span, row }] of bars.entries()) {
-    const { left = 0, first } = edges[i] ?? {}
-    const right = rights[i] ?? left
+    const own = edges[i]
+    if (own === undefined) continue
+    const edge = { ...own, right: rights[i] ?? own.right }
     const before = ends.get(row)
-    if (before !== undefined && isSpeck(before) && right - left < speck && left - before.right < touching) {
+    const { left, right, first } = besideOf(before, edge, width)
+    if (before !== undefined && isSpeck(before) && isSpeck(edge) && edge.left - before.right < touching) {
       if (before.span.word === span.word) {
-        before.right = right
-        before.room = Math.max(0, width - right)
+        before.right = Math.max(before.right, edge.right)
+        before.room = Math.max(0, width - before.right)
         before.count += 1
         before.last = span
         continue
@@ -54,6 +56,17 @@ export function place({ bars }: WaterfallLayout, scale: Scale, width: number): r
   return placed
 }
 
+/**
+ * A bar begins after the one before it in its row. A call of no length, as a slow commit records it, is still drawn
+ * `narrowest` pixels wide, and the call after it would cover it.
+ */
+function besideOf(before: PlacedBar | undefined, edge: Edges, width: number): Edges {
+  const left = Math.min(Math.max(edge.left, before?.right ?? 0), width - narrowest)
+  const right = Math.max(edge.right, left + narrowest)
+  const first = edge.first === undefined ? undefined : Math.max(0, edge.first - (left - edge.left))
+  return { left, right, first }
+}
+
 /** The place of an event, in pixels. */
 export function xOf(scale: Scale, width: number, seq: number): number {
   return margin + (scale.of(seq) / scale.total) * (width - 2 * margin)
@@ -62,7 +75,7 @@ export function xOf(scale: Scale, width: number, seq: number): number {
 interface Edges {
   readonly left: number
   readonly right: number
-  readonly first: number | undefined
+  readonly first?: number | undefined
 }
 
 /** Where the bars end. A step reaches at least as far as what is inside it, but not beyond its own last event. */
@@ -110,7 +123,7 @@ function edgesOf(
   return { left, right, first: Math.min(after, right - left - 2) }
 }
 
-function isSpeck({ left, right, count }: PlacedBar): boolean {
+function isSpeck({ left, right, count = 1 }: Edges & { readonly count?: number }): boolean {
   return count > 1 || right - left < speck
 }
 
