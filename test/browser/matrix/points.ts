@@ -127,6 +127,15 @@ async function why(place: Place): Promise<void> {
   const { page } = place
   const panel = await openPanel(place, 'proof')
   const figure = panel.locator('.figure.held').first()
+  const [counts, back] = [panel.getByTestId('why-counts'), panel.getByRole('button', { name: 'Previous answer' })]
+  const lookedUp = (): Promise<unknown> => until(() => textOf(counts)).not.toBe('Looking up the figures…')
+  await drawn(page)
+  await lookedUp()
+  // The newest answer may have no figures: a planner's plan has none.
+  while ((await figure.count()) === 0 && (await back.isEnabled())) {
+    await act(place, back)
+    await lookedUp()
+  }
   await act(place, figure)
   await panel.getByTestId('why-place').first().waitFor()
   await act(place, panel.getByTestId('why-show').first())

@@ -27,15 +27,41 @@ export function useFollowing(
   const [following, setFollowing] = useState(true)
   const held = useRef(true)
   const away = useRef(0)
+  /** Where the list was when it was last looked at. */
+  const top = useRef(0)
   const hold = useCallback((next: boolean): void => {
     held.current = next
     setFollowing(next)
   }, [])
+  const look = useCallback((): void => {
+    const element = scroller.current
+    if (element === null) return
+    const left = element.scrollHeight - element.clientHeight - element.scrollTop
+    const atEnd = left < near
+    // New content moves the bottom away without any scrolling, so only scrolling up stops following.
+    if (atEnd ? element.scrollTop >= top.current : element.scrollTop < top.current - 1) {
+      if (held.current !== atEnd && !(atEnd && searching.current)) {
+        away.current = left
+        hold(atEnd)
+      }
+    }
+    top.current = element.scrollTop
+  }, [scroller, searching, hold])
   const toEnd = useCallback((): void => {
     const element = scroller.current
-    if (element !== null) element.scrollTop = element.scrollHeight
+    if (element === null) return
+    element.scrollTop = element.scrollHeight
+    top.current = element.scrollTop
   }, [scroller])
-  const pressed = usePressed(scroller, () => held.current && toEnd())
+  const goOn = useCallback((): void => {
+    // The event of a scroll comes with the next frame. Content that is drawn before it must not undo the scroll.
+    if (held.current) look()
+    if (held.current) toEnd()
+  }, [look, toEnd])
+  const pressed = usePressed(scroller, goOn)
+  const follow = useCallback((): void => {
+    if (!pressed.current) goOn()
+  }, [goOn, pressed])
   const jump = useCallback(() => {
     hold(true)
     toEnd()
@@ -50,35 +76,22 @@ export function useFollowing(
     const element = scroller.current
     const inner = element?.querySelector('.blocks')
     if (element === null || inner === null || inner === undefined) return
-    let top = element.scrollTop
-    const onScroll = (): void => {
-      const atEnd = element.scrollHeight - element.clientHeight - element.scrollTop < near
-      // New content moves the bottom away without any scrolling, so only scrolling up stops following.
-      if (atEnd ? element.scrollTop >= top : element.scrollTop < top - 1) {
-        if (held.current !== atEnd && !(atEnd && searching.current)) {
-          away.current = element.scrollHeight - element.clientHeight - element.scrollTop
-          hold(atEnd)
-        }
-      }
-      top = element.scrollTop
-    }
-    const grown = new ResizeObserver(() => {
-      if (held.current && !pressed.current) toEnd()
-    })
+    const grown = new ResizeObserver(follow)
     grown.observe(inner)
     grown.observe(element)
-    element.addEventListener('scroll', onScroll, { passive: true })
+    element.addEventListener('scroll', look, { passive: true })
     return () => {
       grown.disconnect()
-      element.removeEventListener('scroll', onScroll)
+      element.removeEventListener('scroll', look)
     }
-  }, [scroller, searching, hold, toEnd, pressed])
+  }, [scroller, look, follow])
   // The newest row at the cursor is the one that the reader wants to see.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever the cursor moves
-  useLayoutEffect(() => hold(true), [at, hold])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs before each paint, so that nothing jumps
   useLayoutEffect(() => {
-    if (held.current && !pressed.current) toEnd()
-  }, [content, at, toEnd])
+    hold(true)
+    top.current = scroller.current?.scrollTop ?? 0
+  }, [at, hold])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs before each paint, so that nothing jumps
+  useLayoutEffect(follow, [content, at, follow])
   return { following, away, leave, jump }
 }
