@@ -86,6 +86,7 @@ beforeAll(async () => {
     sends: agentWithTool(
       `for (const value of [null, 7, ['x'], ['1'], { kind: 'end', call: 1 }, ['{"kind":"pong"}'], ['{"kind":"fault"}']]) process.send(value)`,
     ),
+    leaves: agentWithTool('process.disconnect()'),
     early: 'process.exit(3)',
     ...faults,
   })
@@ -173,6 +174,12 @@ test('an agent whose process ended runs again with the next message', async () =
   const ends = endsOf(await turn('exits', 'with-exits'))
   expect([before, ends.length]).toEqual([1, 2])
   expect(ends[1]?.error?.message).toMatch(sentences.exits)
+})
+
+test('an agent that closes the channel of its process is told that it cannot, and its model sees the error', async () => {
+  const rows = await turn('leaves', 'leaves')
+  expect(JSON.stringify(rows)).toContain('cannot call process.disconnect')
+  expect(endsOf(rows)).toMatchObject([{ outcome: 'done' }])
 })
 
 test('what the code of an agent sends over the channel of its process harms nothing', async () => {

@@ -5,6 +5,7 @@ import { isObject, MillraceError } from '@millrace/core'
 import { z } from 'zod'
 import { loadModule } from './agent-file.ts'
 import { agentEntry } from './engines.ts'
+import { settlesIn } from './patience.ts'
 import { messageOf } from './problem.ts'
 
 const onDisconnect = z.enum(['cancel', 'continue']).optional()
@@ -58,9 +59,14 @@ export async function loadConfig(...folders: readonly string[]): Promise<Millrac
 }
 
 /** The configuration in a file that must exist. */
-export async function loadConfigFile(file: string): Promise<MillraceConfig> {
+export function loadConfigFile(file: string): Promise<MillraceConfig> {
+  return configIn(file, 30_000)
+}
+
+/** The same; the import may wait for so many milliseconds for something. A slow one that is busy has more time. */
+export async function configIn(file: string, patience: number): Promise<MillraceConfig> {
   if (!existsSync(file)) throw new MillraceError('not-found', `the configuration ${file} does not exist`, { file })
-  return readConfig(await exported(file), file)
+  return readConfig(await exported(file, patience), file)
 }
 
 /** Returns its argument; it is there so that editors check the type. */
@@ -68,11 +74,16 @@ export function defineConfig(config: MillraceConfig): MillraceConfig {
   return config
 }
 
-async function exported(file: string): Promise<unknown> {
+async function exported(file: string, patience: number): Promise<unknown> {
   try {
     if (file.endsWith('.json')) return JSON.parse(await readFile(file, 'utf8'))
     // The module is handed over, so that a folder without node_modules works, as it does for agents.
-    const module = await loadModule(file, { '@millrace/server': { defineConfig } })
+    const loading = loadModule(file, { '@millrace/server': { defineConfig } })
+    if (!(await settlesIn(loading, patience)))
+      throw new Error(
+        `its import waited ${patience / 1000} s and did not end: is there an await in it that never ends?`,
+      )
+    const module = await loading
     return isObject(module) && 'default' in module ? module.default : namedParts(module)
   } catch (error) {
     throw new MillraceError(
