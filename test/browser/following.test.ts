@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { gate } from '../kit/waiting.ts'
@@ -15,7 +16,15 @@ const teller = scriptedAgent('teller', async function* () {
   yield* speech('teller', 'And this is the end of it.', { message: 'last' })
 })
 
-const studio = studioTests(0, [teller])
+/** Says so much that only what is seen is drawn. Its messages are not as high as their lengths suggest. */
+const chronicle = scriptedAgent('chronicle', function* () {
+  for (let i = 1; i <= 300; i++) {
+    const lines = Array.from({ length: i % 7 }, (_, line) => `- item ${line}`).join('\n')
+    yield* speech('chronicle', `Chapter ${i} of a long story.\n\n${lines}`, { message: `m${i}` })
+  }
+})
+
+const studio = studioTests(0, [teller, chronicle])
 const end = 'And this is the end of it.'
 
 test('the list follows what is new', async () => {
@@ -50,4 +59,41 @@ test('what is new does not undo a scroll whose event has not come yet', async ()
   expect(await list.evaluate((each) => each.scrollTop)).toBe(0)
   await page.getByTestId('jump-to-latest').click()
   await page.getByText(end).waitFor()
+})
+
+test.each([300, 900, 4000])('a long list stays where the reader scrolls to, %i pixels above its end', async (up) => {
+  const session = await studio.run('chronicle', 'Tell me')
+  const { page } = await studio.open(`/s/${session}`, { viewport: { width: 1440, height: 900 } })
+  const list = page.locator('.block-scroller')
+  await page.getByText('Chapter 300 of').waitFor()
+  await expect
+    .poll(() => list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop))
+    .toBeLessThan(2)
+  await expect.poll(() => page.locator('.row').count()).toBeLessThan(120)
+  const mark = randomUUID()
+  const before = await list.evaluate(
+    (each, { up, mark }) => {
+      each.scrollTop -= up
+      const { top, bottom } = each.getBoundingClientRect()
+      // A row in the middle of the window: of a scroll that went further than the rows that are drawn, there is none.
+      const row = [...each.querySelectorAll('.row')].find((one) => one.getBoundingClientRect().top > (top + bottom) / 2)
+      const button = row?.querySelector('button')
+      button?.setAttribute('data-mark', mark)
+      button?.focus({ preventScroll: true })
+      return button?.getBoundingClientRect().top
+    },
+    { up, mark },
+  )
+  await page.getByTestId('jump-to-latest').waitFor()
+  await page.locator('.row.placed').first().waitFor()
+  const left = await list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop)
+  expect(Math.abs(left - up), `${left} pixels above the end`).toBeLessThan(up < 1000 ? 20 : 1500)
+  expect(await page.getByTestId('jump-to-latest').count()).toBe(1)
+  if (up > 1000) return
+  // The row is the same element, at the same place, and has the focus.
+  const after = await page.evaluate((mark) => {
+    const button = document.activeElement
+    return button?.getAttribute('data-mark') === mark ? button.getBoundingClientRect().top : undefined
+  }, mark)
+  expect(Math.abs((after ?? 0) - (before ?? -1000))).toBeLessThan(8)
 })

@@ -3,7 +3,7 @@ import { type ReactNode, useRef } from 'react'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/controls.tsx'
 import { LitBar, LitMarks } from './lit-bar.tsx'
-import { EndOfList, FewRows, ManyRows } from './row-list.tsx'
+import { RowList } from './row-list.tsx'
 import { useFindMarks } from './use-find-marks.ts'
 import { useFollowing } from './use-following.ts'
 import { useLitCards } from './use-lit-cards.ts'
@@ -15,9 +15,6 @@ interface BlockListProps {
   readonly agent: string
   readonly children?: ReactNode
 }
-
-/** Up to this many rows are all in the page, so that the browser's own search finds every word. */
-const few = 120
 
 /** The visible rows. The list stays at the newest row unless the reader has scrolled up. */
 export function BlockList({ blocks, at, running, agent, children }: BlockListProps) {
@@ -44,13 +41,7 @@ export function BlockList({ blocks, at, running, agent, children }: BlockListPro
         >
           {children}
           <div className="blocks">
-            {blocks.length <= few ? (
-              <FewRows blocks={blocks} />
-            ) : following ? (
-              <EndOfList blocks={blocks} />
-            ) : (
-              <ManyRows blocks={blocks} scroller={scroller} away={away} goal={goal} />
-            )}
+            <RowList blocks={blocks} following={following} scroller={scroller} away={away} goal={goal} />
             {running && <Working agent={agent} blocks={blocks} />}
           </div>
         </div>

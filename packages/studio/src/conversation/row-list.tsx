@@ -1,50 +1,24 @@
 import type { Block } from '@millrace/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, type RefObject, useEffect, useLayoutEffect, useMemo } from 'react'
+import { memo, type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo } from 'react'
 import { inEachFrame } from './bring-into-view.ts'
 import { ItemRow } from './item-row.tsx'
 import { LanesRow } from './lanes-row.tsx'
 import { rowSize, tailOf } from './row-size.ts'
 import type { RowGoal } from './use-find-marks.ts'
 
-interface ListProps {
+interface RowListProps {
   readonly blocks: readonly Block[]
-}
-
-/** A short list: all rows are in the page. */
-export function FewRows({ blocks }: ListProps) {
-  return (
-    <div className="blocks-inner">
-      {blocks.map((block, i) => (
-        <Row key={block.key} block={block} continued={goesOn(blocks[i - 1], block)} />
-      ))}
-    </div>
-  )
-}
-
-/**
- * The end of a long list, below a spacer for the rows above it. Nothing is measured: even with a thousand rows, a token
- * or a step of the cursor costs only as much as the rows on the screen.
- */
-export function EndOfList({ blocks }: ListProps) {
-  const { from, above } = useMemo(() => tailOf(blocks, innerHeight * 1.2), [blocks])
-  return (
-    <div className="blocks-inner">
-      <div style={{ height: above }} />
-      {blocks.slice(from).map((block, i) => (
-        <Row key={block.key} block={block} continued={goesOn(blocks[from + i - 1], block)} />
-      ))}
-    </div>
-  )
-}
-
-interface ManyRowsProps extends ListProps {
+  readonly following: boolean
   readonly scroller: RefObject<HTMLDivElement | null>
-  /** How far above the end the reader was before this list was drawn, in pixels. */
+  /** How far above the end the reader was when following stopped, in pixels. */
   readonly away: RefObject<number>
   /** The row that a search shows, or the one with a lit card. */
   readonly goal: RowGoal | undefined
 }
+
+/** Up to this many rows are all in the page, so that the browser's own search finds every word. */
+const few = 120
 
 /** Frames in which the list tries to reach a row, and in which the row must stay drawn. */
 const mostTries = 60
@@ -53,28 +27,44 @@ const stays = 10
 /** Pixels above the end at which the list starts for a reader who has only begun to scroll. */
 const oneRow = 80
 
-/** A long list that the reader has scrolled: only the rows on the screen, at their positions. */
-export function ManyRows({ blocks, scroller, away, goal }: ManyRowsProps) {
+/** Screens at the end of a long list that are drawn while it is followed: what is seen, and the rows just above it. */
+const screens = 2
+
+/**
+ * The rows of a short list are all in the page. Of a long one, it is the end while the list is followed, below a spacer:
+ * nothing is measured, so that a token or a step of the cursor costs only as much as the rows on the screen. Once the
+ * reader scrolls, it is the rows on the screen, at their positions. A row stays the same element in all of this: a press
+ * would be lost if it were drawn anew, and so would the focus.
+ */
+export function RowList({ blocks, following, scroller, away, goal }: RowListProps) {
+  const inFlow = following || blocks.length <= few
+  const { from, above } = useMemo(
+    () => (blocks.length <= few || !following ? { from: 0, above: 0 } : tailOf(blocks, innerHeight * screens)),
+    [blocks, following],
+  )
+  const start = useMemo(() => (inFlow ? undefined : startOf(scroller.current)), [inFlow, scroller])
   const virtual = useVirtualizer({
     count: blocks.length,
+    enabled: !inFlow,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => rowSize(blocks[index] as Block),
+    estimateSize: (index) => sizeAtStart(blocks[index] as Block, start),
     getItemKey: (index) => blocks[index]?.key ?? index,
-    initialOffset: () => scroller.current?.scrollTop ?? 0,
+    initialOffset: start?.top ?? 0,
+    initialRect: start?.rect ?? { width: 0, height: 0 },
     overscan: 6,
     useFlushSync: false,
   })
+  const placed = virtual.getVirtualItems()
   useLayoutEffect(() => {
     const element = scroller.current
-    // This list replaces `EndOfList`, so start where the reader was, one row up. A reader further away (Home, a page up,
-    // the focus on a row above) stays there: both lists estimate the same heights.
-    if (element !== null && away.current < oneRow)
+    // A reader further away (Home, a page up, the focus on a row above) stays there.
+    if (!inFlow && element !== null && away.current < oneRow)
       element.scrollTop = element.scrollHeight - element.clientHeight - oneRow
-  }, [scroller, away])
+  }, [inFlow, scroller, away])
   // biome-ignore lint/correctness/useExhaustiveDependencies: each step of a search is a new goal
   useEffect(() => {
     const element = scroller.current
-    if (goal === undefined || goal.index < 0 || element === null) return
+    if (inFlow || goal === undefined || goal.index < 0 || element === null) return
     let left = mostTries
     let drawn = 0
     // The heights of rows that were never drawn are estimated, so one try may miss a distant row, and a row that was
@@ -89,32 +79,72 @@ export function ManyRows({ blocks, scroller, away, goal }: ManyRowsProps) {
       }
       return true
     })
-  }, [goal])
+  }, [goal, inFlow])
+  const rowAt = (index: number, top?: number): ReactNode => {
+    const block = blocks[index]
+    const continued = block !== undefined && goesOn(blocks[index - 1], block)
+    return (
+      block && (
+        <Row
+          key={block.key}
+          block={block}
+          continued={continued}
+          index={index}
+          top={top}
+          measure={inFlow ? undefined : virtual.measureElement}
+        />
+      )
+    )
+  }
   return (
-    <div className="blocks-inner" style={{ height: virtual.getTotalSize() }}>
-      {virtual.getVirtualItems().map(({ index, key, start }) => {
-        const block = blocks[index]
-        if (block === undefined) return null
-        return (
-          <div
-            key={key}
-            ref={virtual.measureElement}
-            data-index={index}
-            className="placed"
-            style={{ transform: `translateY(${start}px)` }}
-          >
-            <Row block={block} continued={goesOn(blocks[index - 1], block)} />
-          </div>
-        )
-      })}
+    <div className="blocks-inner" style={inFlow ? undefined : { height: virtual.getTotalSize() }}>
+      {from > 0 && <div style={{ height: above }} />}
+      {inFlow ? blocks.slice(from).map((_, i) => rowAt(from + i)) : placed.map((each) => rowAt(each.index, each.start))}
     </div>
   )
 }
 
-const Row = memo(function Row({ block, continued }: { readonly block: Block; readonly continued: boolean }) {
+/** Where the list was when the reader began to scroll, and the heights of the rows that were in the page then. */
+interface Start {
+  readonly top: number
+  readonly rect: { readonly width: number; readonly height: number }
+  readonly heights: ReadonlyMap<string, number>
+}
+
+/** Each row keeps its place this way: with estimated heights, the list jumped, at times back to its end. */
+function startOf(scroller: HTMLElement | null): Start | undefined {
+  if (scroller === null) return undefined
+  const rows = [...scroller.querySelectorAll<HTMLElement>('.row')]
+  return {
+    top: scroller.scrollTop,
+    rect: { width: scroller.clientWidth, height: scroller.clientHeight },
+    heights: new Map(rows.map((row) => [row.dataset.row ?? '', row.offsetHeight])),
+  }
+}
+
+const sizeAtStart = (block: Block, start: Start | undefined): number => start?.heights.get(block.key) ?? rowSize(block)
+
+interface RowProps {
+  readonly block: Block
+  readonly continued: boolean
+  readonly index: number
+  /** Its position in a list that the reader has scrolled. */
+  readonly top: number | undefined
+  readonly measure: ((row: HTMLElement | null) => void) | undefined
+}
+
+const Row = memo(function Row({ block, continued, index, top, measure }: RowProps) {
   return (
-    <div className={`block ${block.kind} ${continued ? 'continued' : ''}`} data-key={block.key}>
-      {block.kind === 'lanes' ? <LanesRow block={block} /> : <ItemRow item={block.item} />}
+    <div
+      ref={measure}
+      className={top === undefined ? 'row' : 'row placed'}
+      data-row={block.key}
+      data-index={index}
+      style={top === undefined ? undefined : { transform: `translateY(${top}px)` }}
+    >
+      <div className={`block ${block.kind} ${continued ? 'continued' : ''}`} data-key={block.key}>
+        {block.kind === 'lanes' ? <LanesRow block={block} /> : <ItemRow item={block.item} />}
+      </div>
     </div>
   )
 })
