@@ -20,7 +20,7 @@ interface BlockListProps {
 export function BlockList({ blocks, at, running, agent, children }: BlockListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const searching = useRef(false)
-  const { following, away, leave, jump } = useFollowing(scroller, at, blocks, searching)
+  const { following, leave, jump } = useFollowing(scroller, at, blocks, searching)
   const found = useFindMarks(scroller, blocks, leave)
   const lit = useLitCards(scroller, blocks, leave)
   const goal = found ?? lit.goal
@@ -41,7 +41,7 @@ export function BlockList({ blocks, at, running, agent, children }: BlockListPro
         >
           {children}
           <div className="blocks">
-            <RowList blocks={blocks} following={following} scroller={scroller} away={away} goal={goal} />
+            <RowList blocks={blocks} following={following} scroller={scroller} goal={goal} />
             {running && <Working agent={agent} blocks={blocks} />}
           </div>
         </div>

@@ -1,6 +1,6 @@
 import type { Block } from '@millrace/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo } from 'react'
+import { memo, type ReactNode, type RefObject, useEffect, useMemo } from 'react'
 import { inEachFrame } from './bring-into-view.ts'
 import { ItemRow } from './item-row.tsx'
 import { LanesRow } from './lanes-row.tsx'
@@ -11,8 +11,6 @@ interface RowListProps {
   readonly blocks: readonly Block[]
   readonly following: boolean
   readonly scroller: RefObject<HTMLDivElement | null>
-  /** How far above the end the reader was when following stopped, in pixels. */
-  readonly away: RefObject<number>
   /** The row that a search shows, or the one with a lit card. */
   readonly goal: RowGoal | undefined
 }
@@ -24,9 +22,6 @@ const few = 120
 const mostTries = 60
 const stays = 10
 
-/** Pixels above the end at which the list starts for a reader who has only begun to scroll. */
-const oneRow = 80
-
 /** Screens at the end of a long list that are drawn while it is followed: what is seen, and the rows just above it. */
 const screens = 2
 
@@ -36,7 +31,7 @@ const screens = 2
  * reader scrolls, it is the rows on the screen, at their positions. A row stays the same element in all of this: a press
  * would be lost if it were drawn anew, and so would the focus.
  */
-export function RowList({ blocks, following, scroller, away, goal }: RowListProps) {
+export function RowList({ blocks, following, scroller, goal }: RowListProps) {
   const inFlow = following || blocks.length <= few
   const { from, above } = useMemo(
     () => (blocks.length <= few || !following ? { from: 0, above: 0 } : tailOf(blocks, innerHeight * screens)),
@@ -55,12 +50,6 @@ export function RowList({ blocks, following, scroller, away, goal }: RowListProp
     useFlushSync: false,
   })
   const placed = virtual.getVirtualItems()
-  useLayoutEffect(() => {
-    const element = scroller.current
-    // A reader further away (Home, a page up, the focus on a row above) stays there.
-    if (!inFlow && element !== null && away.current < oneRow)
-      element.scrollTop = element.scrollHeight - element.clientHeight - oneRow
-  }, [inFlow, scroller, away])
   // biome-ignore lint/correctness/useExhaustiveDependencies: each step of a search is a new goal
   useEffect(() => {
     const element = scroller.current

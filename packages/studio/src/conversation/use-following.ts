@@ -6,8 +6,6 @@ const near = 60
 
 interface Following {
   readonly following: boolean
-  /** How far the reader was above the end when following stopped, in pixels. */
-  readonly away: RefObject<number>
   /** Stops following, because the reader scrolls up. */
   leave(): void
   /** Scrolls to the newest row and follows again. */
@@ -26,7 +24,6 @@ export function useFollowing(
 ): Following {
   const [following, setFollowing] = useState(true)
   const held = useRef(true)
-  const away = useRef(0)
   /** Where the list was when it was last looked at. */
   const top = useRef(0)
   const hold = useCallback((next: boolean): void => {
@@ -36,14 +33,10 @@ export function useFollowing(
   const look = useCallback((): void => {
     const element = scroller.current
     if (element === null) return
-    const left = element.scrollHeight - element.clientHeight - element.scrollTop
-    const atEnd = left < near
+    const atEnd = element.scrollHeight - element.clientHeight - element.scrollTop < near
     // New content moves the bottom away without any scrolling, so only scrolling up stops following.
     if (atEnd ? element.scrollTop >= top.current : element.scrollTop < top.current - 1) {
-      if (held.current !== atEnd && !(atEnd && searching.current)) {
-        away.current = left
-        hold(atEnd)
-      }
+      if (held.current !== atEnd && !(atEnd && searching.current)) hold(atEnd)
     }
     top.current = element.scrollTop
   }, [scroller, searching, hold])
@@ -69,7 +62,6 @@ export function useFollowing(
   const leave = useCallback(() => {
     const element = scroller.current
     if (element === null || element.scrollHeight <= element.clientHeight) return
-    if (held.current) away.current = 0
     hold(false)
   }, [scroller, hold])
   useEffect(() => {
@@ -93,5 +85,5 @@ export function useFollowing(
   }, [at, hold])
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs before each paint, so that nothing jumps
   useLayoutEffect(follow, [content, at, follow])
-  return { following, away, leave, jump }
+  return { following, leave, jump }
 }
