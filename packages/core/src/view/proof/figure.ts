@@ -7,7 +7,10 @@ export interface ClaimFigure {
   readonly text: string
   readonly start: number
   readonly end: number
-  /** Equal for the same figure in another notation: `46,380` and `46380`, `15 September 2022` and `2022-09-15`. */
+  /**
+   * Equal for the same figure in another notation: `46,380` and `46380`, `15 September 2022` and `2022-09-15`. A date that
+   * can be read in two ways has both: `2024-03-05 or 2024-05-03`.
+   */
   readonly key: string
   /** Of a number or percentage. */
   readonly value?: number
@@ -54,6 +57,7 @@ const pattern = new RegExp(
     String.raw`(?<iso>\b\d{4}(?:-\d{2}-\d{2}|/\d{2}/\d{2}))(?:\b|T\d{2}:[\d:.]{2,16}(?:Z|[+-]\d{2}:?\d{2})?)`,
     String.raw`(?<dmy>\b\d{1,2}${ordinal}\s(?:of\s)?${month},?\s\d{4}\b)`,
     String.raw`(?<mdy>\b${month}\s\d{1,2}${ordinal},?\s\d{4}\b)`,
+    String.raw`(?<![\w./])(?<numeric>\d{1,2}(?<sign>[/.])\d{1,2}\k<sign>\d{4})(?![\w/]|\.\d)`,
     String.raw`(?<dm>\b\d{1,2}${ordinal}\s(?:of\s)?${month}(?![\w]))`,
     String.raw`(?<md>\b(?!May\s\d{1,2}\s[a-z])${month}\s\d{1,2}${ordinal}(?![\w%]|[.,:]\d|\s?[-–]\s?\d))`,
     String.raw`(?<![\w.:,])(?<time>\d{1,2}:\d{2})(?::\d{2})?(?:\s?(?<half>[ap])\.?m\b)?(?![\w:])`,
@@ -70,11 +74,12 @@ export function figuresIn(text: string, of?: string): readonly ClaimFigure[] {
     const [written] = match
     const start = match.index
     const place = { text: written, start, end: start + written.length }
-    const { rule, iso, dmy, mdy, dm, md, time, half, label, number } = match.groups ?? {}
+    const { rule, iso, dmy, mdy, numeric, dm, md, time, half, label, number } = match.groups ?? {}
     if (rule !== undefined) found.push({ ...place, kind: 'rule', key: squeezed(rule) })
     else if (iso !== undefined) found.push({ ...place, kind: 'date', key: iso.replaceAll('/', '-') })
     else if (dmy !== undefined || mdy !== undefined)
       found.push({ ...place, kind: 'date', key: dateOf(dmy ?? mdy ?? '') })
+    else if (numeric !== undefined) found.push({ ...place, ...numericDate(numeric) })
     else if (dm !== undefined || md !== undefined) found.push({ ...place, kind: 'date', key: dayOf(dm ?? md ?? '') })
     else if (time !== undefined) found.push({ ...place, kind: 'label', key: timeOf(time, half) })
     else if (label !== undefined) found.push({ ...place, kind: 'label', key: label.toUpperCase() })
@@ -147,6 +152,34 @@ function timeOf(time: string, half: string | undefined): string {
 
 function dateOf(text: string): string {
   return `${/\d{4}$/.exec(text)?.[0]}${dayOf(text).slice(1)}`
+}
+
+const either = ' or '
+
+/** `15/09/2022` and `9/15/2022` are one date; `03/05/2024` is of March or of May; `15.9.2022` always begins with the day. */
+function numericDate(text: string): Pick<ClaimFigure, 'kind' | 'key'> {
+  const [first = 0, second = 0, year = 0] = text.split(/[/.]/).map(Number)
+  const orders = text.includes('.')
+    ? [[second, first] as const]
+    : ([
+        [first, second],
+        [second, first],
+      ] as const)
+  const dates = orders.flatMap(([month, day]) =>
+    month < 1 || month > 12 || day < 1 || day > 31
+      ? []
+      : [`${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`],
+  )
+  return dates.length === 0
+    ? { kind: 'label', key: text }
+    : { kind: 'date', key: [...new Set(dates)].sort().join(either) }
+}
+
+/** Whether two dates that are written differently may be the same. */
+export function mayBeSameDate({ key }: ClaimFigure, other: ClaimFigure): boolean {
+  if (key === other.key || !(key.includes(either) || other.key.includes(either))) return false
+  const readings = key.split(either)
+  return other.key.split(either).some((date) => readings.includes(date))
 }
 
 /** `--03-05`: a day of a year that the text does not name. */

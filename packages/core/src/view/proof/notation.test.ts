@@ -26,6 +26,11 @@ describe('a figure is the same in every notation', () => {
     ['2022-09-15T10:00:00Z', ['date 2022-09-15']],
     ['at 9:05, 09:05:30 and 2:30 pm', ['label 9:05', 'label 9:05', 'label 14:30']],
     ['2022/09/15', ['date 2022-09-15']],
+    ['15/09/2022, 9/15/2022 and 15.9.2022.', ['date 2022-09-15', 'date 2022-09-15', 'date 2022-09-15']],
+    ['03/05/2024 and 5.3.2024', ['date 2024-03-05 or 2024-05-03', 'date 2024-03-05']],
+    ['05/05/2024', ['date 2024-05-05']],
+    ['40/40/2024', ['label 40/40/2024']],
+    ['24/7 and 1/2', ['number 24', 'number 7', 'number 1', 'number 2']],
     ['on Sept. 5, the 5th of March and 12 March', ['date --09-05', 'date --03-05', 'date --03-12']],
     ['In May 12 plots burned', ['number 12']],
     ['March 5.5 and March 2024', ['number 5.5', 'number 2024']],
@@ -60,6 +65,9 @@ describe('a figure is held where it counts the same thing', () => {
     ['10–20 acres', { min_acres: 10, max_acres: 20 }],
     ['It opened on March 5.', { opened: '2024-03-05' }],
     ['It opened on 5 March.', 'opened March 5, 2024'],
+    ['It opened on 03/05/2024.', { opened: '2024-03-05' }],
+    ['It opened on 9/15/2022.', { opened: '15 September 2022' }],
+    ['It opened on March 5, 2024.', 'opened 05.03.2024'],
     ['-5 °C', { temp_c: -5 }],
     ['-5 °C to 12 °C', { temp_min: -5, temperature: 12 }],
     ['12 minutes', { duration_min: 12 }],
@@ -81,6 +89,8 @@ describe('a figure is held where it counts the same thing', () => {
     ['2:30 pm', { at: '2:30' }],
     ['It opened on March 6.', { opened: '2024-03-05' }],
     ['It opened on March 5, 2024.', 'opened March 5'],
+    ['It opened on 03/05/2024.', { opened: '2024-03-06' }],
+    ['It opened on 5.3.2024.', { opened: '2024-05-03' }],
     ['5 °C', { temp_f: 5 }],
     ['12 °C', { trails: 12 }],
     ['12 km', { duration_min: 12 }],
@@ -92,7 +102,7 @@ describe('a figure is held where it counts the same thing', () => {
   })
 
   test('a long text of odd numbers is read in one pass', () => {
-    for (const part of ['1.234,5', "1'234", '1,5 ', '10:30', '5-', '1.234.', '- Aa: ', '[1,']) {
+    for (const part of ['1.234,5', "1'234", '1,5 ', '10:30', '5-', '1.234.', '- Aa: ', '[1,', '1/2/', '1.2.2024 ']) {
       const text = part.repeat(50_000)
       expect(claimsIn(text).at(-1)?.end).toBe(text.length)
     }

@@ -3,7 +3,7 @@ import type { Claim } from './claim.ts'
 import { Closest, type Passage } from './closest.ts'
 import { isUnit } from './counted.ts'
 import type { Evidence } from './evidence.ts'
-import { type ClaimFigure, figuresIn, isDay } from './figure.ts'
+import { type ClaimFigure, figuresIn, isDay, mayBeSameDate } from './figure.ts'
 import { countsTheSame, type FigurePlace, unitBeside } from './same-count.ts'
 
 /** Where a figure of an answer is in the log. */
@@ -106,7 +106,8 @@ export function* supportSteps(evidence: readonly Evidence[]): Generator<undefine
       if (place.evidence.seq < before && place.figure.key.startsWith(`${figure.text}-`)) found.add(place, 'same')
     }
     for (const place of figure.kind === 'date' ? dates : []) {
-      if (place.evidence.seq < before && isDay(place.figure, figure)) found.add(place, 'same')
+      if (place.evidence.seq >= before) continue
+      if (isDay(place.figure, figure) || mayBeSameDate(place.figure, figure)) found.add(place, 'same')
     }
     for (const place of sharesOf(figure).flatMap((key) => places.get(key) ?? [])) {
       if (place.evidence.seq < before) found.add(place, 'same')
