@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { drawn } from '../pointer.ts'
+import { drawn, intoView } from '../pointer.ts'
 import { act, closePanes, openList, openPanel, openTimeline, type Place, reachable, seen, until } from './place.ts'
 
 /** One of the thirteen points of the page: what a person does, and what must then be seen. */
@@ -55,6 +55,8 @@ async function barOf(place: Place): Promise<Locator> {
   const zoom = zoomButton(page, 'Zoom in')
   await page.locator('.bar').first().waitFor()
   while ((await bars.count()) === 0 && (await zoom.isEnabled())) await act(place, zoom)
+  // On a phone the first lanes may have no bar in sight: a person scrolls to one.
+  await intoView(bars.last())
   return reachable(bars)
 }
 
