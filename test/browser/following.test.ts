@@ -24,7 +24,15 @@ const chronicle = scriptedAgent('chronicle', function* () {
   }
 })
 
-const studio = studioTests(0, [teller, chronicle])
+/** Its messages are higher than they are estimated to be, and so high that few of them fill the window. */
+const essays = scriptedAgent('essays', function* () {
+  for (let i = 1; i <= 140; i++) {
+    const lines = Array.from({ length: 12 }, (_, line) => `- ${line} ${'word '.repeat(12)}`).join('\n')
+    yield* speech('essays', `Essay ${i}\n\n${lines}`, { message: `m${i}` })
+  }
+})
+
+const studio = studioTests(0, [teller, chronicle, essays])
 const end = 'And this is the end of it.'
 
 test('the list follows what is new', async () => {
@@ -115,4 +123,66 @@ test('the wheel leaves the end by as much as it turns, and comes back', async ()
     await page.getByTestId('jump-to-latest').waitFor({ state: 'detached' })
     await expect.poll(left).toBeLessThan(2)
   }
+})
+
+test('a list of long messages stays where the reader scrolls to', async () => {
+  const session = await studio.run('essays', 'Tell me')
+  const { page } = await studio.open(`/s/${session}`, { viewport: { width: 1440, height: 900 } })
+  const list = page.locator('.block-scroller')
+  await page.getByText('Essay 140').waitFor()
+  const left = (): Promise<number> => list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop)
+  await expect.poll(left).toBeLessThan(2)
+  await list.hover()
+  for (const up of [40, 200, 1000]) {
+    await page.mouse.wheel(0, -up)
+    await page.getByTestId('jump-to-latest').waitFor()
+    await page.locator('.row.placed').first().waitFor()
+    await expect.poll(async () => Math.abs((await left()) - up)).toBeLessThan(8)
+    await page.getByTestId('jump-to-latest').click()
+    await page.getByTestId('jump-to-latest').waitFor({ state: 'detached' })
+    await expect.poll(left).toBeLessThan(2)
+    await list.hover()
+  }
+})
+
+test('a search does not pull back a reader who has gone on from its match', async () => {
+  const session = await studio.run('chronicle', 'Tell me')
+  const { page } = await studio.open(`/s/${session}`, { viewport: { width: 1440, height: 900 } })
+  const list = page.locator('.block-scroller')
+  await page.getByText('Chapter 300 of').waitFor()
+  await page.keyboard.press('Control+f')
+  await page.getByTestId('find-input').fill('Chapter 20 of')
+  await page.getByText('Chapter 20 of').waitFor()
+  await page.getByTestId('jump-to-latest').click()
+  await page.getByText('Chapter 300 of').waitFor()
+  await list.hover()
+  await page.mouse.wheel(0, -400)
+  await page.locator('.row.placed').first().waitFor()
+  // Two frames later, a search that went back to its match would have arrived.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+  expect(await list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop)).toBeLessThan(1000)
+})
+
+test('a message of many lines is written while the list follows a run', async () => {
+  const tab = await studio.open()
+  await ask(tab, 'teller', 'Tell me')
+  const { page } = tab
+  await page.getByText('Line 60 of').waitFor()
+  const field = page.getByTestId('chat-input')
+  await field.focus()
+  for (const word of ['one', 'two', 'three', 'four', 'five', 'six']) {
+    await page.keyboard.type(word)
+    await page.keyboard.press('Shift+Enter')
+  }
+  const heights = await field.evaluate((each) => [each.clientHeight, each.scrollHeight])
+  expect(heights[0]).toBeGreaterThan(120)
+  expect(heights[0]).toBe(heights[1])
+  expect(await page.getByTestId('jump-to-latest').count()).toBe(0)
+  more.open()
+  await page.getByText(end).waitFor()
+  await page.getByTestId('message-complete').waitFor()
+  const list = page.locator('.block-scroller')
+  await expect
+    .poll(() => list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop))
+    .toBeLessThan(2)
 })

@@ -40,13 +40,13 @@ const sentences: Readonly<Record<keyof typeof faults, RegExp>> = {
     /^the process of the agent buffers used \d+ MB of memory and was stopped: the limit is 768 MB \(--agent-memory\)$/,
 }
 
-/** Writes its own process id, starts a program that never ends, and never returns. */
-const stuck = (file: string): string => `
+/** Writes its own process id, starts a program that never ends, and then does what it is told. */
+const starts = (file: string, then: string): string => `
     const { spawn } = await import('node:child_process')
     const { writeFileSync } = await import('node:fs')
     const program = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
     writeFileSync(${JSON.stringify(file)}, process.pid + ' ' + program.pid + '\\n')
-    for (;;) {}`
+    ${then}`
 
 let server: Served
 /** What the server has printed. */
@@ -75,7 +75,8 @@ const args = [
 const again = {
   asks: askingGraph,
   pauses: agentWithTool(pause),
-  stuck: agentWithTool(stuck(join(root, 'pids'))),
+  loops: agentWithTool(starts(join(root, 'loops'), 'for (;;) {}')),
+  waits: agentWithTool(starts(join(root, 'waits'), pause)),
 }
 beforeAll(async () => {
   await built()
@@ -86,7 +87,6 @@ beforeAll(async () => {
     sends: agentWithTool(
       `for (const value of [null, 7, ['x'], ['1'], { kind: 'end', call: 1 }, ['{"kind":"pong"}'], ['{"kind":"fault"}']]) process.send(value)`,
     ),
-    leaves: agentWithTool('process.disconnect()'),
     early: 'process.exit(3)',
     ...faults,
   })
@@ -176,12 +176,6 @@ test('an agent whose process ended runs again with the next message', async () =
   expect(ends[1]?.error?.message).toMatch(sentences.exits)
 })
 
-test('an agent that closes the channel of its process is told that it cannot, and its model sees the error', async () => {
-  const rows = await turn('leaves', 'leaves')
-  expect(JSON.stringify(rows)).toContain('cannot call process.disconnect')
-  expect(endsOf(rows)).toMatchObject([{ outcome: 'done' }])
-})
-
 test('what the code of an agent sends over the channel of its process harms nothing', async () => {
   expect(endsOf(await turn('sends', 'sends'))).toEqual([expect.objectContaining({ outcome: 'done' })])
 })
@@ -218,17 +212,21 @@ test('a run that a person cancels ends, and its process takes the next one', asy
   await vi.waitFor(async () => expect(JSON.stringify(await rowsOf('next'))).toContain('functionCall'), waiting)
 })
 
-test('when the server is killed, an agent that loops and what it started end, too', async () => {
-  await start('stuck', 'stuck', 'hi')
-  const pids = await vi.waitFor(() => {
-    const [, ...found] = /^(\d+) (\d+)\n$/.exec(readFileSync(join(root, 'pids'), 'utf8')) ?? []
-    if (found.length === 0) throw new Error('the process ids are not written yet')
-    return found.map(Number)
-  }, waiting)
-  expect(pids.map(isAlive)).toEqual([true, true])
-  await server.kill()
-  await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false]), waiting)
-})
+test.each(['loops', 'waits'])(
+  'when the server is killed, an agent that %s and what it started end, too',
+  async (name) => {
+    if (name === 'waits') await serve('--agents', join(root, 'again'))
+    await start(name, `killed-${name}`, 'hi')
+    const pids = await vi.waitFor(() => {
+      const [, ...found] = /^(\d+) (\d+)\n$/.exec(readFileSync(join(root, name), 'utf8')) ?? []
+      if (found.length === 0) throw new Error('the process ids are not written yet')
+      return found.map(Number)
+    }, waiting)
+    expect(pids.map(isAlive)).toEqual([true, true])
+    await server.kill()
+    await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false]), waiting)
+  },
+)
 
 test('a process without runs ends after a time, and the next run has the spare one, with the agent’s variables', async () => {
   const tells = agentWithTool('return { pid: process.pid, city: process.env.CITY }')

@@ -114,4 +114,8 @@ function failed(error: unknown): number {
 }
 
 const started = process.argv[1] === undefined ? '' : realpathSync(process.argv[1])
-if (started === fileURLToPath(import.meta.url)) process.exitCode = await main(process.argv.slice(2))
+if (started === fileURLToPath(import.meta.url)) {
+  process.exitCode = await main(process.argv.slice(2))
+  // What an author's configuration or agent has opened, such as a connection, must not keep a command that failed alive.
+  if (process.exitCode !== 0) process.stdout.write('', () => process.stderr.write('', () => process.exit()))
+}

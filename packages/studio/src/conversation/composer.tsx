@@ -19,13 +19,6 @@ export function Composer(props: ComposerProps) {
   const { running, pending, disabled = false, placeholder, onSend, onStop, autoFocus = false, children } = props
   const [text, setText] = useState('')
   const field = useRef<HTMLTextAreaElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the height depends on the text
-  useEffect(() => {
-    const element = field.current
-    if (element === null) return
-    element.style.height = 'auto'
-    element.style.height = `${Math.min(element.scrollHeight, 200)}px`
-  }, [text])
   useEffect(() => {
     // Not on a phone, which would open its keyboard over the page.
     if (autoFocus && !disabled && matchMedia('(hover: hover)').matches) field.current?.focus()
@@ -44,18 +37,20 @@ export function Composer(props: ComposerProps) {
   }
   return (
     <div className="composer">
-      <textarea
-        id="message"
-        ref={field}
-        rows={1}
-        value={text}
-        disabled={disabled}
-        placeholder={placeholder}
-        aria-label="Message"
-        data-testid="chat-input"
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={onKeyDown}
-      />
+      <div className="composer-field" data-text={text}>
+        <textarea
+          id="message"
+          ref={field}
+          rows={1}
+          value={text}
+          disabled={disabled}
+          placeholder={placeholder}
+          aria-label="Message"
+          data-testid="chat-input"
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+        />
+      </div>
       <div className="composer-foot">
         <div className="composer-aside">{children}</div>
         {running ? (

@@ -1,6 +1,6 @@
 import type { Block } from '@millrace/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, type ReactNode, type RefObject, useEffect, useMemo } from 'react'
+import { memo, type ReactNode, type RefObject, useEffect, useMemo, useRef } from 'react'
 import { inEachFrame } from './bring-into-view.ts'
 import { ItemRow } from './item-row.tsx'
 import { LanesRow } from './lanes-row.tsx'
@@ -22,8 +22,10 @@ const few = 120
 const mostTries = 60
 const stays = 10
 
-/** Screens at the end of a long list that are drawn while it is followed: what is seen, and the rows just above it. */
+/** Screens at the end of a long list that are drawn while it is followed: what is seen, and a page up from there. */
 const screens = 2
+/** Rows that are drawn beyond what is seen. While the list is followed, too: so their heights are known when it is left. */
+const overscan = 6
 
 /**
  * The rows of a short list are all in the page. Of a long one, it is the end while the list is followed, below a spacer:
@@ -34,7 +36,8 @@ const screens = 2
 export function RowList({ blocks, following, scroller, goal }: RowListProps) {
   const inFlow = following || blocks.length <= few
   const { from, above } = useMemo(
-    () => (blocks.length <= few || !following ? { from: 0, above: 0 } : tailOf(blocks, innerHeight * screens)),
+    () =>
+      blocks.length <= few || !following ? { from: 0, above: 0 } : tailOf(blocks, innerHeight * screens, overscan),
     [blocks, following],
   )
   const start = useMemo(() => (inFlow ? undefined : startOf(scroller.current)), [inFlow, scroller])
@@ -46,14 +49,18 @@ export function RowList({ blocks, following, scroller, goal }: RowListProps) {
     getItemKey: (index) => blocks[index]?.key ?? index,
     initialOffset: start?.top ?? 0,
     initialRect: start?.rect ?? { width: 0, height: 0 },
-    overscan: 6,
+    overscan,
     useFlushSync: false,
   })
   const placed = virtual.getVirtualItems()
+  const reached = useRef<RowGoal>(undefined)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each step of a search is a new goal
   useEffect(() => {
     const element = scroller.current
-    if (inFlow || goal === undefined || goal.index < 0 || element === null) return
+    // The list is left for a new goal first. An old one must not pull the reader back, who has gone elsewhere since.
+    if (goal === undefined || goal === reached.current || (inFlow && blocks.length > few)) return
+    reached.current = goal
+    if (inFlow || goal.index < 0 || element === null) return
     let left = mostTries
     let drawn = 0
     // The heights of rows that were never drawn are estimated, so one try may miss a distant row, and a row that was

@@ -16,14 +16,19 @@ function itemSize(item: Item): number {
   return 40 + words + parts
 }
 
-/** The index of the first of the last rows that fill `height`, and the estimated height of all rows before it. */
-export function tailOf(rows: readonly Block[], height: number): { readonly from: number; readonly above: number } {
+/** The last rows, which fill `height`, and `more` rows before them: the index of the first, and the estimated height above. */
+export function tailOf(
+  rows: readonly Block[],
+  height: number,
+  more: number,
+): { readonly from: number; readonly above: number } {
   let left = height
   let from = rows.length
   while (from > 0 && left > 0) {
     from -= 1
     left -= rowSize(rows[from] as Block)
   }
+  from = Math.max(0, from - more)
   let above = 0
   for (let i = 0; i < from; i++) above += rowSize(rows[i] as Block)
   return { from, above }

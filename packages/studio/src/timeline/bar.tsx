@@ -116,10 +116,10 @@ function SpanFacts({ span }: { readonly span: Span }) {
 
 /** Many executions on few pixels. A click goes to the moment under the pointer, as on the empty track. */
 function Band({ bar, style }: { readonly bar: PlacedBar; readonly style: React.CSSProperties }) {
-  const { span, last, count, left, right } = bar
+  const { span, word, last, count, left, right } = bar
   return (
     <div
-      className={`bar band ${isRoomy(bar) ? 'roomy' : ''} of-${span.kind} ${span.word.replace(' ', '-')}`}
+      className={`bar band ${isRoomy(bar) ? 'roomy' : ''} of-${span.kind} ${word.replace(' ', '-')}`}
       style={style}
       title={`${span.name}, ${count} times, ${eventsText(span.startSeq, last.endSeq)}. Zoom in to see each one.`}
     >

@@ -92,6 +92,22 @@ test('a call whose start and end came in one commit is beside the call after it,
   expect(long).toMatchObject({ left: 110, right: 404, first: 94 })
 })
 
+test('many calls of no length do not drive what follows away from its time', () => {
+  const short = Array.from(
+    { length: 30 },
+    (_, i): Partial<Span> => ({
+      startSeq: 2,
+      endSeq: 2,
+      duration: 0,
+      word: i % 2 === 0 ? 'done' : 'failed',
+    }),
+  )
+  const [done, failed, long] = placedInLane([...short, { startSeq: 3, endSeq: 6, duration: 100 }])
+  expect(done).toMatchObject({ left: 104, right: 110, word: 'done', count: 1 })
+  expect(failed).toMatchObject({ left: 110, word: 'failed', count: 29 })
+  expect(long).toMatchObject({ left: 204, right: 304 })
+})
+
 test('the middle of each bar can be pressed, whatever times the log has', () => {
   const spans = fc.array(
     fc.record({
@@ -99,8 +115,9 @@ test('the middle of each bar can be pressed, whatever times the log has', () => 
       length: fc.integer({ min: 0, max: 3 }),
       duration: fc.integer({ min: 0, max: 300 }),
       kind: fc.constantFrom('model' as const, 'tool' as const, 'agent' as const),
+      word: fc.constantFrom('done' as const, 'failed' as const),
     }),
-    { maxLength: 12 },
+    { maxLength: 40 },
   )
   fc.assert(
     fc.property(spans, (all) => {

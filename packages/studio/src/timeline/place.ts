@@ -1,4 +1,5 @@
 import { defined } from '@millrace/core'
+import type { StateWord } from '../ui/state-word.ts'
 import type { WaterfallLayout } from './lanes.ts'
 import type { Scale } from './scale.ts'
 import type { Span } from './spans.ts'
@@ -9,6 +10,8 @@ export interface PlacedBar {
   readonly row: number
   readonly left: number
   right: number
+  /** Of a band with a failure in it, that. */
+  word: StateWord
   /** Free pixels to the right of the bar. */
   room: number
   /** Pixels from its left to the first token of a model's answer. */
@@ -39,17 +42,19 @@ export function place({ bars }: WaterfallLayout, scale: Scale, width: number): r
     const before = ends.get(row)
     const { left, right, first } = besideOf(before, edge, width)
     if (before !== undefined && isSpeck(before) && isSpeck(edge) && edge.left - before.right < touching) {
-      if (before.span.word === span.word) {
+      // Specks of two words stay apart as long as there is room for both.
+      if (before.word === span.word || left < before.right) {
         before.right = Math.max(before.right, edge.right)
         before.room = Math.max(0, width - before.right)
         before.count += 1
         before.last = span
+        if (span.word === 'failed') before.word = span.word
         continue
       }
     }
     if (before !== undefined) before.room = left - before.right
     const room = Math.max(0, width - right)
-    const bar: PlacedBar = { span, row, left, right, room, count: 1, last: span, ...defined({ first }) }
+    const bar = { span, row, left, right, room, word: span.word, count: 1, last: span, ...defined({ first }) }
     ends.set(row, bar)
     placed.push(bar)
   }
@@ -58,10 +63,12 @@ export function place({ bars }: WaterfallLayout, scale: Scale, width: number): r
 
 /**
  * A bar begins after the one before it in its row. A call of no length, as a slow commit records it, is still drawn
- * `narrowest` pixels wide, and the call after it would cover it.
+ * `narrowest` pixels wide, and the call after it would cover it. A bar is moved by the width of one such call at most, or
+ * as far as its own length has room: many of them in a row must not drive the later ones away from their time.
  */
 function besideOf(before: PlacedBar | undefined, edge: Edges, width: number): Edges {
-  const left = Math.min(Math.max(edge.left, before?.right ?? 0), width - narrowest)
+  const most = Math.min(Math.max(edge.left + narrowest, edge.right - narrowest), width - narrowest)
+  const left = Math.min(Math.max(edge.left, before?.right ?? 0), most)
   const right = Math.max(edge.right, left + narrowest)
   const first = edge.first === undefined ? undefined : Math.max(0, edge.first - (left - edge.left))
   return { left, right, first }

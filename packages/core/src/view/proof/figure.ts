@@ -158,21 +158,25 @@ const either = ' or '
 
 /** `15/09/2022` and `9/15/2022` are one date; `03/05/2024` is of March or of May; `15.9.2022` always begins with the day. */
 function numericDate(text: string): Pick<ClaimFigure, 'kind' | 'key'> {
-  const [first = 0, second = 0, year = 0] = text.split(/[/.]/).map(Number)
+  const [first = '', second = '', year = ''] = text.split(/[/.]/)
   const orders = text.includes('.')
     ? [[second, first] as const]
     : ([
         [first, second],
         [second, first],
       ] as const)
-  const dates = orders.flatMap(([month, day]) =>
-    month < 1 || month > 12 || day < 1 || day > 31
-      ? []
-      : [`${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`],
-  )
-  return dates.length === 0
-    ? { kind: 'label', key: text }
-    : { kind: 'date', key: [...new Set(dates)].sort().join(either) }
+  const dates = orders
+    .map(([month, day]) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`)
+    .filter(isOnCalendar)
+  return dates.length === 0 ? { kind: 'label', key: text } : { kind: 'date', key: [...new Set(dates)].join(either) }
+}
+
+const longest = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+function isOnCalendar(date: string): boolean {
+  const [year = 0, month = 0, day = 0] = date.split('-').map(Number)
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  return day > 0 && day <= (month === 2 && !isLeap ? 28 : (longest[month - 1] ?? 0))
 }
 
 /** Whether two dates that are written differently may be the same. */
@@ -191,7 +195,8 @@ function dayOf(text: string): string {
 
 /** Whether the date is that day, in any year. */
 export function isDay({ key }: ClaimFigure, day: ClaimFigure): boolean {
-  return day.key.startsWith('--') && key !== day.key && key.endsWith(day.key.slice(1))
+  if (!day.key.startsWith('--') || key === day.key) return false
+  return key.split(either).some((date) => date.endsWith(day.key.slice(1)))
 }
 
 function squeezed(rule: string): string {

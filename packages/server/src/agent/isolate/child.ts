@@ -132,10 +132,6 @@ process.on('message', (texts: readonly string[]) => {
   if (received.length === texts.length) takeNext()
 })
 process.on('disconnect', () => void leave())
-// Without its channel this process could tell nothing of its runs any more, and would look like one that was killed.
-process.disconnect = () => {
-  throw new Error('the code of an agent cannot call process.disconnect: its runs reach the server over that channel')
-}
 process.on('uncaughtException', (error) => {
   // Once the server is gone, `leave` is already under way.
   if (process.connected) send({ kind: 'fault', ...explainThrown(error) }, () => exit(1))
