@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Locator } from 'playwright-core'
 import { beforeEach, expect, test } from 'vitest'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { gate } from '../kit/waiting.ts'
@@ -35,6 +36,32 @@ const essays = scriptedAgent('essays', function* () {
 const studio = studioTests(0, [teller, chronicle, essays])
 const end = 'And this is the end of it.'
 
+/** A session of this agent that has ended, at the end of its list. */
+async function atEnd(agent: string, last: string) {
+  const session = await studio.run(agent, 'Tell me')
+  const { page } = await studio.open(`/s/${session}`, { viewport: { width: 1440, height: 900 } })
+  const list = page.locator('.block-scroller')
+  const left = (): Promise<number> => leftBelow(list)
+  await page.getByText(last).waitFor()
+  await expect.poll(left).toBeLessThan(2)
+  return { page, list, left }
+}
+
+/** Pixels between what is seen and the end of the list. */
+const leftBelow = (list: Locator): Promise<number> =>
+  list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop)
+
+/** Turns the wheel up, and expects to be as far above the end then. */
+async function turnUp(
+  { page, left }: Pick<Awaited<ReturnType<typeof atEnd>>, 'page' | 'left'>,
+  up: number,
+): Promise<void> {
+  await page.mouse.wheel(0, -up)
+  await page.getByTestId('jump-to-latest').waitFor()
+  await page.locator('.row.placed').first().waitFor()
+  await expect.poll(async () => Math.abs((await left()) - up)).toBeLessThan(8)
+}
+
 test('the list follows what is new', async () => {
   const tab = await studio.open()
   await ask(tab, 'teller', 'Tell me')
@@ -43,9 +70,7 @@ test('the list follows what is new', async () => {
   more.open()
   await page.getByTestId('message-complete').waitFor()
   const list = page.locator('.block-scroller')
-  await expect
-    .poll(() => list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop))
-    .toBeLessThan(2)
+  await expect.poll(() => leftBelow(list)).toBeLessThan(2)
   expect(await page.getByTestId('jump-to-latest').count()).toBe(0)
 })
 
@@ -70,13 +95,7 @@ test('what is new does not undo a scroll whose event has not come yet', async ()
 })
 
 test.each([300, 900, 4000])('a long list stays where the reader scrolls to, %i pixels above its end', async (up) => {
-  const session = await studio.run('chronicle', 'Tell me')
-  const { page } = await studio.open(`/s/${session}`, { viewport: { width: 1440, height: 900 } })
-  const list = page.locator('.block-scroller')
-  await page.getByText('Chapter 300 of').waitFor()
-  await expect
-    .poll(() => list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop))
-    .toBeLessThan(2)
+  const { page, list, left } = await atEnd('chronicle', 'Chapter 300 of')
   await expect.poll(() => page.locator('.row').count()).toBeLessThan(120)
   const mark = randomUUID()
   const before = await list.evaluate(
@@ -94,8 +113,8 @@ test.each([300, 900, 4000])('a long list stays where the reader scrolls to, %i p
   )
   await page.getByTestId('jump-to-latest').waitFor()
   await page.locator('.row.placed').first().waitFor()
-  const left = await list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop)
-  expect(Math.abs(left - up), `${left} pixels above the end`).toBeLessThan(up < 1000 ? 20 : 1500)
+  const now = await left()
+  expect(Math.abs(now - up), `${now} pixels above the end`).toBeLessThan(up < 1000 ? 20 : 1500)
   expect(await page.getByTestId('jump-to-latest').count()).toBe(1)
   if (up > 1000) return
   // The row is the same element, at the same place, and has the focus.
@@ -107,18 +126,11 @@ test.each([300, 900, 4000])('a long list stays where the reader scrolls to, %i p
 })
 
 test('the wheel leaves the end by as much as it turns, and comes back', async () => {
-  const session = await studio.run('chronicle', 'Tell me')
-  const { page } = await studio.open(`/s/${session}`, { viewport: { width: 1440, height: 900 } })
-  const list = page.locator('.block-scroller')
-  await page.getByText('Chapter 300 of').waitFor()
-  const left = (): Promise<number> => list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop)
-  await expect.poll(left).toBeLessThan(2)
+  const place = await atEnd('chronicle', 'Chapter 300 of')
+  const { page, list, left } = place
   await list.hover()
   for (const up of [40, 700, 40]) {
-    await page.mouse.wheel(0, -up)
-    await page.getByTestId('jump-to-latest').waitFor()
-    await page.locator('.row.placed').first().waitFor()
-    await expect.poll(async () => Math.abs((await left()) - up)).toBeLessThan(8)
+    await turnUp(place, up)
     await page.mouse.wheel(0, up)
     await page.getByTestId('jump-to-latest').waitFor({ state: 'detached' })
     await expect.poll(left).toBeLessThan(2)
@@ -126,18 +138,11 @@ test('the wheel leaves the end by as much as it turns, and comes back', async ()
 })
 
 test('a list of long messages stays where the reader scrolls to', async () => {
-  const session = await studio.run('essays', 'Tell me')
-  const { page } = await studio.open(`/s/${session}`, { viewport: { width: 1440, height: 900 } })
-  const list = page.locator('.block-scroller')
-  await page.getByText('Essay 140').waitFor()
-  const left = (): Promise<number> => list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop)
-  await expect.poll(left).toBeLessThan(2)
+  const place = await atEnd('essays', 'Essay 140')
+  const { page, list, left } = place
   await list.hover()
   for (const up of [40, 200, 1000]) {
-    await page.mouse.wheel(0, -up)
-    await page.getByTestId('jump-to-latest').waitFor()
-    await page.locator('.row.placed').first().waitFor()
-    await expect.poll(async () => Math.abs((await left()) - up)).toBeLessThan(8)
+    await turnUp(place, up)
     await page.getByTestId('jump-to-latest').click()
     await page.getByTestId('jump-to-latest').waitFor({ state: 'detached' })
     await expect.poll(left).toBeLessThan(2)
@@ -146,10 +151,7 @@ test('a list of long messages stays where the reader scrolls to', async () => {
 })
 
 test('a search does not pull back a reader who has gone on from its match', async () => {
-  const session = await studio.run('chronicle', 'Tell me')
-  const { page } = await studio.open(`/s/${session}`, { viewport: { width: 1440, height: 900 } })
-  const list = page.locator('.block-scroller')
-  await page.getByText('Chapter 300 of').waitFor()
+  const { page, list, left } = await atEnd('chronicle', 'Chapter 300 of')
   await page.keyboard.press('Control+f')
   await page.getByTestId('find-input').fill('Chapter 20 of')
   await page.getByText('Chapter 20 of').waitFor()
@@ -160,7 +162,7 @@ test('a search does not pull back a reader who has gone on from its match', asyn
   await page.locator('.row.placed').first().waitFor()
   // Two frames later, a search that went back to its match would have arrived.
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
-  expect(await list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop)).toBeLessThan(1000)
+  expect(await left()).toBeLessThan(1000)
 })
 
 test('a message of many lines is written while the list follows a run', async () => {
@@ -182,7 +184,5 @@ test('a message of many lines is written while the list follows a run', async ()
   await page.getByText(end).waitFor()
   await page.getByTestId('message-complete').waitFor()
   const list = page.locator('.block-scroller')
-  await expect
-    .poll(() => list.evaluate((each) => each.scrollHeight - each.clientHeight - each.scrollTop))
-    .toBeLessThan(2)
+  await expect.poll(() => leftBelow(list)).toBeLessThan(2)
 })
